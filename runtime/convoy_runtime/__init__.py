@@ -1,8 +1,8 @@
-"""Loads and runs Convoy artifacts. Needs numpy alone on the `cpu` target, and cuda-bindings and
-cuDNN 9 on `cuda`; no PyTorch, no compiler.
+"""Loads and runs Convoy artifacts. Requires numpy, and on the `cuda` target cuda-bindings and cuDNN
+9; neither PyTorch nor the compiler.
 
-program = convoy_runtime.load("model.convoy")
-y = program(x)
+    program = convoy_runtime.load("model.convoy")
+    y = program(x)
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Only when it is asked for: most loads, and all on the cpu target, do without.
+    # Imported on first access: most loads, and all loads on the cpu target, do not need it.
     if name != "PlanOptions":
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)

@@ -1,8 +1,8 @@
-"""Shows, runs or times an artifact where there is no compiler:
+"""Shows, runs or times an artifact without the compiler:
 `python -m convoy_runtime model.convoy --bench`.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a bad artifact, 4 a missing or unfit device, 5 wrong
-arguments or weights, 6 the model's own code failed, 130 interrupted.
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 invalid artifact, 4 missing or unsuitable device,
+5 wrong arguments or weights, 6 the model's native code failed, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit code. Errors go to stderr as one message."""
+    """Runs the command. Returns its exit code. An error is one message on stderr."""
     options = _parser().parse_args(arguments)
     try:
         if options.run or options.bench:
@@ -72,18 +72,19 @@ def _parser() -> argparse.ArgumentParser:
         "python -m convoy_runtime", description=summary, epilog=codes, allow_abbrev=False
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="an artifact")
-    action = parser.add_argument_group("what to do")
+    action = parser.add_argument_group("actions")
     action.add_argument(
-        "--info", action="store_true", help="show what the artifact holds (the default)"
+        "--info", action="store_true", help="show the content of the artifact (the default)"
     )
     action.add_argument(
-        "--run", action="store_true", help="run it once, on --input or on random numbers"
+        "--run", action="store_true", help="run it once, on --input or on random data"
     )
     action.add_argument("--bench", action="store_true", help="time it")
     action.add_argument(
         "--plan-for",
         metavar="GPU",
-        help="what cuDNN would run on that GPU, without it: h200, or a JSON of its properties",
+        help="print the plans that cuDNN selects for a GPU that is not installed: h200, or a JSON "
+        "file of GPU properties",
     )
     parser.add_argument(
         "--input",
@@ -113,16 +114,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--plans",
         action="store_true",
-        help="print the engine that runs each graph, and why not another",
+        help="print the engine of each graph, and why others were rejected",
     )
     parser.add_argument(
         "--tune",
         choices=("off", "quick", "full", "exhaustive"),
         default="off",
-        help="measure plans first, and keep the best for later",
+        help="measure plans first, and store the best (default: %(default)s)",
     )
     parser.add_argument(
-        "--strict", action="store_true", help="only plans that the artifact or the cache has"
+        "--strict", action="store_true", help="use only plans from the artifact or the cache"
     )
     add_arguments(parser)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -161,9 +162,9 @@ def _load(options: argparse.Namespace) -> Program:
     return program
 
 
-def _progress(what: str, done: int, count: int) -> None:
+def _progress(step: str, done: int, count: int) -> None:
     print(
-        f"\r\033[K{what} ({done + 1} of {count})",
+        f"\r\033[K{step} ({done + 1} of {count})",
         end="\n" if done + 1 == count else "",
         file=sys.stderr,
         flush=True,
@@ -175,7 +176,7 @@ def _info(artifact: Artifact) -> None:
     producer = ", ".join(f"{name} {version}" for name, version in manifest.producer.items())
     print(
         f"target {manifest.target}, format {manifest.format_version}, ABI "
-        f"{manifest.abi_version}, made by {producer}"
+        f"{manifest.abi_version}, produced by {producer}"
     )
     print(f"host {manifest.host.triple}, {manifest.host.cpu}: {' '.join(manifest.host.features)}")
     for title, specs in (("input", manifest.inputs), ("output", manifest.outputs)):
@@ -212,7 +213,8 @@ def _inputs(program: Program, paths: list[Path]) -> list[np.ndarray]:
         try:
             arrays.append(np.load(path, allow_pickle=False))
         except ValueError as error:
-            raise ArgumentError(argument=str(path), problem=f"is no array file: {error}") from error
+            problem = f"is not an array file: {error}"
+            raise ArgumentError(argument=str(path), problem=problem) from error
     return arrays
 
 
@@ -238,7 +240,7 @@ def _bench(program: Program, inputs: list[np.ndarray]) -> None:
     )
     print(f"{found.median:.1f} us a {found.what}, {spread}")
     if found.host is not None:
-        print(f"{found.host:.1f} us of the host's time for each, until it is enqueued")
+        print(f"{found.host:.1f} us of host time to enqueue each")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ __all__ = [
 
 
 class ConvoyCudnn(ctypes.Structure):
-    """The cudnnBackend entry points, as a table."""
+    """A table of the cudnnBackend entry points."""
 
     CREATE = ctypes.CFUNCTYPE(c_int32, c_int32, ctypes.POINTER(c_void_p))
     SET = ctypes.CFUNCTYPE(c_int32, c_void_p, c_int32, c_int32, c_int64, c_void_p)
@@ -46,7 +46,7 @@ class ConvoyCudnn(ctypes.Structure):
 
 
 class ConvoyRuntime(ctypes.Structure):
-    """What `convoy_main` asks of the runtime on the `cuda` target."""
+    """The callbacks of `convoy_main` on the `cuda` target."""
 
     EXECUTE = ctypes.CFUNCTYPE(c_int32, c_void_p, c_int32, ctypes.POINTER(c_void_p), c_int32)
     LAUNCH = ctypes.CFUNCTYPE(
@@ -78,10 +78,11 @@ BUILD_GRAPH = ctypes.CFUNCTYPE(
     c_int32, ctypes.POINTER(ConvoyCudnn), c_void_p, ctypes.POINTER(c_void_p)
 )
 
-#: `convoy_share_threads`, which a library without parallel loops may lack; functions are addresses.
+#: `convoy_share_threads`, which takes and returns a function address. Libraries without parallel
+#: loops may lack it.
 SHARE_THREADS = ctypes.CFUNCTYPE(c_void_p, c_void_p)
 
-#: The entries that every native library exports: name to (result, arguments).
+#: The functions that every native library exports: name to (result, arguments).
 ENTRIES: dict[str, tuple[type, tuple[type, ...]]] = {
     "convoy_abi_version": (c_uint32, ()),
     "convoy_main": (
@@ -94,5 +95,5 @@ ENTRIES: dict[str, tuple[type, tuple[type, ...]]] = {
 
 
 def pointer_array(pointers: list[int]) -> ctypes.Array[c_void_p]:
-    """A `void *[]`; one null element when empty, so that it always has an address."""
+    """A `void *[]`; with one null element when empty, so that it has an address."""
     return (c_void_p * max(1, len(pointers)))(*pointers)

@@ -1,9 +1,9 @@
-"""The file of an artifact: read once into memory of this process, and checked byte by byte. What
-happens to the file afterwards, a truncation as well, changes nothing that is loaded.
+"""Reads the file of an artifact once into process memory and checks every byte. Later changes of
+the file, including truncation, do not affect a loaded artifact.
 
-The order of the checks: kind and size of the file, the manifest's SHA-256 in the zip's comment,
-and, once the caller has read the manifest, every byte that is not the content of a member, then
-size and SHA-256 of every member.
+The order of the checks: type and size of the file, the manifest's SHA-256 in the zip comment, and,
+after the caller has read the manifest, every byte outside the contents of members, then the size
+and the SHA-256 of every member.
 """
 
 from __future__ import annotations
@@ -34,22 +34,29 @@ from .timings import part
 
 __all__ = ["Archive", "Verification", "allocate"]
 
-#: Bytes that take less time than a thread is worth: a millisecond or two.
+#: Members up to this size are read at once: one or two milliseconds do not pay for a thread.
 _READ_AT_ONCE = 1 << 20
-#: Bytes that are read, then hashed while a core's cache has them.
+#: Bytes to read, then hash while they are in the cache of a core.
 _PIECE = 1 << 19
-#: More than the largest models have by far: a manifest has about a kilobyte for a graph.
+#: Far above the manifest of the largest models: it has about a kilobyte per graph.
 _MANIFEST_LIMIT = 1 << 26
-#: A huge page: with them memory is there at a tenth of the page faults.
+#: The size of a huge page. Huge pages take a tenth of the page faults.
 _HUGE = 1 << 21
-#: What a zip begins with, and its last record, which has 22 bytes where there is no comment.
+#: Signatures of the first and the last record of a zip; the last one has 22 bytes if there is no
+#: comment.
 _ZIP, _ZIP_END = b"PK\x03\x04", b"PK\x05\x06"
 
 
 class Archive:
-    """An open artifact. `text` is its manifest, and `digest` the manifest's SHA-256 in hexadecimal,
-    which has been checked. A context manager: what `read` works on in the background keeps the file
-    open for itself. Raises ArtifactError."""
+    """An open artifact, as a context manager. Background reads keep their own file descriptors.
+
+    Attributes:
+        text: The manifest.
+        digest: The SHA-256 of the manifest in hexadecimal, checked.
+
+    Raises:
+        ArtifactError: The file cannot be read, or is not an intact artifact.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -74,9 +81,19 @@ class Archive:
     def read(
         self, files: Mapping[str, FileEntry], *, later: tuple[str, ...] = ()
     ) -> tuple[dict[str, memoryview], list[Verification]]:
-        """The content of each member, as the manifest lists them: verified, but for those of
-        `later` that are large. Threads still read these; each is to be used when
-        `Verification.check` has returned. Raises ArtifactError."""
+        """Reads and verifies the members.
+
+        Args:
+            files: The members in the order of the manifest.
+            later: Members to read in the background if they are large.
+
+        Returns:
+            Name to content, and the background reads. The content of a member in the background is
+            valid after its `Verification.check` returns.
+
+        Raises:
+            ArtifactError: The file is truncated, damaged or unreadable.
+        """
         members = [ZipMember(MANIFEST, len(self.text), zlib.crc32(self.text))]
         members += [ZipMember(name, entry.bytes, entry.crc32) for name, entry in files.items()]
         layout = lay_out(members, self.digest)
@@ -119,17 +136,17 @@ class Archive:
         if not head:
             raise self._refuse("is empty")
         if head[: len(_ZIP)] != _ZIP:
-            raise self._refuse("is no Convoy artifact: it does not start as a zip does")
+            raise self._refuse("is not a Convoy artifact: it does not begin like a zip file")
         name = head[LOCAL_HEADER.size : LOCAL_HEADER.size + len(MANIFEST)]
         if name != MANIFEST.encode():
             raise self._refuse(
-                f"is a zip, but no Convoy artifact: it does not begin with {MANIFEST}"
+                f"is a zip file, but not a Convoy artifact: it does not begin with {MANIFEST}"
             )
         comment = stored_bytes(end)
         if comment is None and end[-22:-18] == _ZIP_END and end[-2:] == bytes(2):
             problem = (
                 f"has no digest of {MANIFEST}: an older version of convoy wrote it, or "
-                "another program packed it again"
+                "another program repacked it"
             )
             raise self._refuse(f"{problem}; compile the model again")
         if comment is None:
@@ -153,13 +170,13 @@ class Archive:
         return text, digest
 
     def _at(self, offset: int, count: int) -> bytes:
-        """Bytes of the file, fewer where it ends."""
+        """`count` bytes at `offset`, or fewer at the end of the file."""
         content = bytearray(max(0, min(count, self._bytes - offset)))
         read_into(self._descriptor, memoryview(content), offset)
         return bytes(content)
 
     def _check_layout(self, members: list[ZipMember], layout: Layout) -> None:
-        """Every byte that is not content is as the manifest says."""
+        """Checks every byte outside the contents of members against the manifest."""
         around = [
             (f"the header of {member.name}", *header)
             for member, header in zip(members, layout.headers, strict=True)
@@ -176,8 +193,8 @@ class Archive:
                     if pair[0] != pair[1]
                 )
                 problem = (
-                    f"{what} is not as {MANIFEST} says: the file is damaged, or another "
-                    "program packed it again"
+                    f"{what} does not match {MANIFEST}: the file is damaged, or another "
+                    "program repacked it"
                 )
                 raise self._refuse(
                     problem,
@@ -187,8 +204,8 @@ class Archive:
                 )
 
     def _read_now(self, places: Mapping[str, tuple[int, int]]) -> dict[str, memoryview]:
-        """The members at these places of the file, each at a multiple of 64 bytes in memory that
-        they share."""
+        """Reads the members at these ranges of the file into one allocation, each at a multiple of
+        64 bytes."""
         total = sum(end - begin + -(end - begin) % ALIGNMENT for begin, end in places.values())
         memory, offset, found = allocate(total, "the members", path=self._path), 0, {}
         for name, (begin, end) in places.items():
@@ -211,7 +228,7 @@ class Archive:
 
 
 class Verification(threading.Thread):
-    """Reads and hashes a member in the background. Python's lock is free meanwhile."""
+    """Reads and hashes a member in the background, without holding the GIL."""
 
     def __init__(
         self,
@@ -232,7 +249,7 @@ class Verification(threading.Thread):
         )
         self._digest = ""
         self._error: OSError | None = None
-        # The caller closes its own.
+        # The caller closes its descriptor.
         self._descriptor = os.dup(descriptor)
         self.start()
 
@@ -250,7 +267,7 @@ class Verification(threading.Thread):
         self._digest = digest.hexdigest()
 
     def check(self) -> None:
-        """Waits for the end. Raises ArtifactError unless the member is what the manifest says."""
+        """Waits for the thread. Raises ArtifactError unless the member matches the manifest."""
         self.join()
         if self._error is not None:
             raise _unreadable(self._path, self._error) from self._error
@@ -258,20 +275,32 @@ class Verification(threading.Thread):
 
 
 def allocate(size: int, what: str, *, path: object = None) -> memoryview:
-    """Memory of this process, which is no file's and begins at a page. Raises ArtifactError, which
-    names the bytes, when there is not as much."""
+    """Allocates anonymous memory that begins at a page.
+
+    Args:
+        size: Bytes.
+        what: The purpose, for messages.
+        path: The artifact, for messages.
+
+    Returns:
+        The memory, filled with zeros.
+
+    Raises:
+        ArtifactError: The allocation fails.
+    """
     try:
         if not size:
             return memoryview(bytearray())
-        # Private: shared memory would be a file of its own to the kernel, and twice as slow.
+        # Private: the kernel backs shared memory with a file, which is half as fast.
         memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         if size >= _HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
-            # A kernel that was built without them refuses.
+            # Fails on a kernel without transparent huge pages.
             with contextlib.suppress(OSError):
                 memory.madvise(mmap.MADV_HUGEPAGE)
         return memoryview(memory)
     except (OSError, OverflowError, MemoryError) as error:
-        raise ArtifactError(problem=f"no memory of {size} bytes for {what}", path=path) from error
+        problem = f"cannot allocate {size} bytes for {what}"
+        raise ArtifactError(problem=problem, path=path) from error
 
 
 def _check_digest(path: Path, entry: FileEntry, member: str, digest: str) -> None:

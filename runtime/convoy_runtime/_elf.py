@@ -1,5 +1,5 @@
-"""Checks a shared library before the system's loader maps it: access to a truncated one raises
-SIGBUS."""
+"""Checks a shared library before the dynamic linker maps it, because access to a truncated one
+raises SIGBUS."""
 
 from __future__ import annotations
 
@@ -14,15 +14,21 @@ _LOAD, _DYNAMIC = 1, 2
 
 
 def elf_problem(content: bytes | memoryview) -> str | None:
-    """What is wrong with a shared library's headers: each segment has to lie in the file. None when
-    nothing is."""
+    """Checks the headers of a shared library; each segment must lie within the file.
+
+    Args:
+        content: The library.
+
+    Returns:
+        The problem, or None.
+    """
     if len(content) < _HEADER.size:
-        return f"is no shared library: {len(content)} bytes are too few"
+        return f"is not a shared library: {len(content)} bytes are too few"
     magic, kind, order, _, of, _, _, _, table, _, _, _, entry_bytes, count, *_ = (
         _HEADER.unpack_from(content)
     )
     if (magic, kind, order, of) != (b"\x7fELF", _CLASS_64, _LITTLE_ENDIAN, _DYNAMIC_LIBRARY):
-        return "is no shared library of a 64-bit little-endian machine"
+        return "is not a shared library of a 64-bit little-endian machine"
     end = table + count * _SEGMENT.size
     if entry_bytes != _SEGMENT.size or end > len(content):
         return (
@@ -41,7 +47,7 @@ def elf_problem(content: bytes | memoryview) -> str | None:
                 f"{offset + file_bytes}, got {len(content)} bytes"
             )
         if what == _LOAD and memory_bytes < file_bytes:
-            return f"is damaged: a segment of {file_bytes} bytes is to fit into {memory_bytes}"
+            return f"is damaged: a segment of {file_bytes} bytes exceeds its {memory_bytes} bytes"
     if not found >= {_LOAD, _DYNAMIC}:
-        return "is no shared library: it has nothing to load"
+        return "is not a shared library: it has no segments to load"
     return None

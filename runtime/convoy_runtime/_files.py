@@ -1,5 +1,4 @@
-"""Files that others made, opened so that nothing but a regular file is read; and files written
-whole or not at all."""
+"""Reads regular files only, and writes files atomically."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from pathlib import Path
 
 __all__ = ["open_regular", "read_into", "read_regular", "write_whole"]
 
-#: Linux reads and writes no more in one call.
+#: Below Linux's limit of a single read or write.
 _MOST_AT_ONCE = 1 << 30
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
@@ -25,13 +24,24 @@ _KINDS = (
 
 
 def open_regular(path: str | os.PathLike[str]) -> int:
-    """A descriptor for reading the regular file at `path`. Raises OSError, also for what is no
-    regular file: a FIFO would block, a device has no end. What is looked at is what was opened, so
-    nobody can exchange it in between."""
+    """Opens the regular file at `path` for reading.
+
+    The check is on the open descriptor, so that the file cannot be exchanged in between. A FIFO
+    would block, and a device has no end.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The file descriptor.
+
+    Raises:
+        OSError: The file cannot be opened or is not a regular file.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     except OSError as error:
-        # A socket cannot be opened, and neither can a device that is not there.
+        # Sockets and absent devices cannot be opened.
         if error.errno == errno.ENXIO:
             raise _irregular(Path(path).stat().st_mode, path) from error
         raise
@@ -43,7 +53,7 @@ def open_regular(path: str | os.PathLike[str]) -> int:
 
 
 def _irregular(mode: int, path: str | os.PathLike[str]) -> OSError:
-    kind = next((name for test, name in _KINDS if test(mode)), "something else")
+    kind = next((name for test, name in _KINDS if test(mode)), "another kind of file")
     return OSError(errno.EINVAL, f"expected a regular file, got {kind}", os.fspath(path))
 
 
@@ -54,8 +64,8 @@ def read_regular(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_into(descriptor: int, memory: memoryview, offset: int) -> None:
-    """Fills `memory` with the bytes of a file from `offset` on. Raises OSError, also when the file
-    ends before."""
+    """Fills `memory` with the bytes of a file at `offset`. Raises OSError, also when the file is
+    too short."""
     done = 0
     while done < len(memory):
         count = os.preadv(descriptor, [memory[done : done + _MOST_AT_ONCE]], offset + done)
@@ -77,12 +87,19 @@ def write_whole(
     mode: int = 0o666,
     sync: bool = False,
 ) -> None:
-    """Writes a file with this content, or leaves what was at `path`. `mode` is less what umask
-    takes. With `sync` the content is on the disk before it is at `path`. Raises OSError.
+    """Creates or replaces a file atomically.
 
-    The file has no name while it is written (O_TMPFILE), so that a process that is killed leaves
-    nothing. File systems without such files get one with a name that begins with a dot, which stays
-    when the process is killed.
+    The file is unnamed while it is written (O_TMPFILE), so that a killed process leaves nothing
+    behind. On file systems without O_TMPFILE, a file whose name begins with a dot is left behind.
+
+    Args:
+        path: The file.
+        pieces: The content.
+        mode: The permissions before umask.
+        sync: Whether to write the content to disk before the file appears at `path`.
+
+    Raises:
+        OSError: The file cannot be written; the old one is unchanged.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -95,8 +112,8 @@ def write_whole(
             if sync:
                 os.fsync(descriptor)
             if not named:
-                # Only with a descriptor does Python follow the link; the path is absolute, so it
-                # does not matter which.
+                # Python follows the link only with a directory descriptor. The path is absolute, so
+                # any descriptor will do.
                 os.link(f"/proc/self/fd/{descriptor}", temporary, src_dir_fd=descriptor)
                 named = True
         temporary.replace(path)
@@ -108,12 +125,12 @@ def write_whole(
 
 
 def _temporary(path: Path, mode: int) -> tuple[int, bool]:
-    """A new file in the folder of `path`, and whether it had to be given that name."""
+    """A descriptor of a new file in the folder of `path`, and whether it is named `path`."""
     if Path("/proc/self/fd").is_dir():
         try:
             return os.open(path.parent, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, mode), False
         except OSError as error:
-            # What file systems and kernels without such files say.
+            # The errors of file systems and kernels without O_TMPFILE.
             if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL):
                 raise
     return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, mode), True

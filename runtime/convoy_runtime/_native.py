@@ -1,5 +1,5 @@
-"""Loads the native library of an artifact from verified bytes, never from a path that someone else
-could have written to."""
+"""Loads the native library of an artifact from verified bytes, never from a path that other users
+can write to."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = ["NativeLibrary", "load_native"]
 
 MEMBER = "native.so"
 
-# By hand, because a function of ctypes.CDLL refers to itself: the garbage collector alone would
-# find that a library is not used any more.
+# Declared by hand: a function of ctypes.CDLL is a reference cycle, so that only the garbage
+# collector would release the library.
 _dl = ctypes.CDLL(None)
 _dlopen = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int)(("dlopen", _dl))
 _dlsym = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(("dlsym", _dl))
@@ -31,9 +31,9 @@ _dlerror = ctypes.CFUNCTYPE(ctypes.c_char_p)(("dlerror", _dl))
 
 
 class _Mapped:
-    """A shared library that is unloaded with the last reference to it, or to one of its functions;
-    a call has such a reference. `threads` is the library whose threads run the loops of this one,
-    None when these are its own. Raises OSError."""
+    """A shared library, unloaded with the last reference to it or to one of its functions. A
+    running call holds such a reference. `threads` is the library whose threads run the loops of
+    this one, None if this one runs them. Raises OSError."""
 
     def __init__(self, path: str, descriptor: int = -1) -> None:
         name = os.fsencode(path)
@@ -41,11 +41,11 @@ class _Mapped:
             raise OSError((_dlerror() or b"").decode(errors="replace"))
         self._handle = handle
         self.threads: _Mapped | None = None
-        # Not at exit: threads that the process does not wait for may be in a call.
+        # Not at exit: daemon threads may be in a call.
         weakref.finalize(self, _unload, handle, name, descriptor).atexit = False
 
     def function(self, name: str, kind: Any) -> Any:
-        """The function `name` as a `kind` of ctypes; None when the library does not export it."""
+        """The function `name` with the ctypes prototype `kind`, or None if it is not exported."""
         if (address := _dlsym(self._handle, name.encode())) is None:
             return None
         function = kind(address)
@@ -57,27 +57,32 @@ def _unload(handle: int, name: bytes, descriptor: int) -> None:
     _dlclose(handle)
     if descriptor < 0:
         return
-    # The dynamic linker knows a library by its path, which has the number of the descriptor. So a
-    # library that cannot be unloaded (DF_1_NODELETE) keeps it: another library with that number
-    # would be taken for this one.
-    if (still := _dlopen(name, os.RTLD_NOW | os.RTLD_NOLOAD)) is not None:
-        _dlclose(still)
+    # The dynamic linker identifies a library by its path, which contains the descriptor's number.
+    # A library that cannot be unloaded (DF_1_NODELETE) keeps the descriptor, because the linker
+    # would return it for another library with the same number.
+    if (loaded := _dlopen(name, os.RTLD_NOW | os.RTLD_NOLOAD)) is not None:
+        _dlclose(loaded)
         return
     os.close(descriptor)
 
 
 _lock = threading.Lock()
 _loaded: weakref.WeakValueDictionary[bytes, NativeLibrary] = weakref.WeakValueDictionary()
-#: The library whose threads run the loops of all libraries of the process.
+#: The library whose threads run the parallel loops of all libraries in the process.
 _threads: weakref.ref[_Mapped] | None = None
 
 
 class NativeLibrary:
-    """A loaded native.so: `main` and `prepare_weights` are its two entries, `builder` finds the
-    build function of a graph.
+    """A loaded native.so.
 
-    A library is loaded once a process for each distinct content, and unloaded when nothing refers
-    to it, or to one of its functions.
+    Each distinct content is loaded once per process, and unloaded with the last reference to the
+    library or one of its functions.
+
+    Attributes:
+        main: `convoy_main`.
+        prepare_weights: `convoy_prepare_weights`.
+        sizes: `convoy_sizes`, the memory that the code was compiled for; `_sizes.check_sizes`
+            compares it with a manifest.
     """
 
     def __init__(self, content: bytes | memoryview, path: object) -> None:
@@ -104,16 +109,23 @@ class NativeLibrary:
                 expected=str(ABI_VERSION),
                 got=str(version),
             )
-        #: Gives what memory it was compiled for; `_sizes.check_sizes` compares that with a
-        #: manifest.
         self.sizes = entries["convoy_sizes"]
         self.main = entries["convoy_main"]
         self.prepare_weights = entries["convoy_prepare_weights"]
         _share_threads(self._library)
 
     def builder(self, symbol: str | None) -> Any:
-        """The build function of a graph, `Graph.symbol`; None for a graph that has only kernels.
-        Raises ArtifactError when the library lacks it."""
+        """The build function of a graph.
+
+        Args:
+            symbol: `Graph.symbol`.
+
+        Returns:
+            The function, or None for a graph without a build function, which only kernels compute.
+
+        Raises:
+            ArtifactError: The library does not export the function.
+        """
         if symbol is None:
             return None
         return self._function(symbol, BUILD_GRAPH)
@@ -128,10 +140,10 @@ class NativeLibrary:
 
 
 def _map(content: bytes | memoryview) -> _Mapped:
-    """The library with this content. Raises OSError."""
+    """Maps the library with this content. Raises OSError."""
     descriptor = -1
-    # Sandboxes may have no memfd, or not run what lies in one; then, and when the content is at
-    # fault, the file below has the word.
+    # Sandboxes may lack memfd, or not allow to execute from one. The temporary file below is the
+    # fallback, and reports the error of invalid content.
     with contextlib.suppress(OSError, AttributeError):
         descriptor = os.memfd_create("convoy-native", os.MFD_CLOEXEC)
         with os.fdopen(descriptor, "wb", closefd=False) as file:
@@ -141,7 +153,7 @@ def _map(content: bytes | memoryview) -> _Mapped:
         os.close(descriptor)
     import tempfile
 
-    # A folder that only this user can enter. The mapping outlives the file.
+    # A folder with permissions for this user only. The mapping outlives the file.
     with tempfile.TemporaryDirectory(prefix="convoy-") as folder:
         path = Path(folder) / MEMBER
         path.write_bytes(content)
@@ -149,8 +161,8 @@ def _map(content: bytes | memoryview) -> _Mapped:
 
 
 def _share_threads(library: _Mapped) -> None:
-    """Has the loops of `library` run on the threads of the first library that has any; those two
-    are then unloaded in this order."""
+    """Makes the loops of `library` run on the threads of the first library that has any, which
+    then outlives `library`."""
     global _threads
     share = library.function("convoy_share_threads", SHARE_THREADS)
     if share is None:
@@ -165,8 +177,18 @@ def _share_threads(library: _Mapped) -> None:
 
 @part("native library")
 def load_native(content: bytes | memoryview, *, path: object = None) -> NativeLibrary:
-    """The library with this content; `path` names the artifact in messages. Raises
-    ArtifactError."""
+    """Loads a native library, or returns the loaded one with the same content.
+
+    Args:
+        content: The verified member native.so.
+        path: The artifact, for messages.
+
+    Returns:
+        The library.
+
+    Raises:
+        ArtifactError: The content is not a library of this ABI version.
+    """
     digest = hashlib.sha256(content).digest()
     with _lock:
         library = _loaded.get(digest)
@@ -176,7 +198,7 @@ def load_native(content: bytes | memoryview, *, path: object = None) -> NativeLi
 
 
 def _after_fork() -> None:
-    # Another thread of the parent, which is not here, may have held it.
+    # A thread of the parent, which the child does not have, may hold the lock.
     global _lock
     _lock = threading.Lock()
 

@@ -1,8 +1,7 @@
-"""The safetensors format, as much of it as weights need: read from a buffer without a copy, written
-as a stream of pieces.
+"""Reads safetensors files from a buffer without a copy, and writes them piece by piece.
 
-https://huggingface.co/docs/safetensors: eight bytes of header length, a JSON header, then the
-tensors without holes or overlaps.
+The format (https://huggingface.co/docs/safetensors): eight bytes of header length, a JSON header,
+then the tensors without gaps or overlaps.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ _HEADER_LIMIT = 100_000_000
 
 @value_type(frozen=True, slots=True)
 class HostTensor:
-    """A packed tensor in host memory. `array` has the storage type of `dtype` (uint16 for bfloat16)
-    and the tensor's shape."""
+    """A packed tensor in host memory. `array` has the tensor's shape and the storage type of
+    `dtype` (uint16 for bfloat16)."""
 
     dtype: str
     array: np.ndarray
@@ -37,28 +36,39 @@ class HostTensor:
 def read_safetensors(
     buffer: memoryview | bytes, *, path: object, member: str | None = None
 ) -> dict[str, HostTensor]:
-    """The tensors of a safetensors file as views of `buffer`, by name. Raises ArtifactError naming
-    `path`, `member`, the tensor."""
+    """Reads the tensors of a safetensors file.
+
+    Args:
+        buffer: The content of the file.
+        path: The file, for messages.
+        member: The member of an artifact, for messages.
+
+    Returns:
+        Name to tensor, a view of `buffer`.
+
+    Raises:
+        ArtifactError: The content is not a safetensors file with supported dtypes.
+    """
     buffer = memoryview(buffer)
 
     def refuse(problem: str, name: str | None = None) -> ArtifactError:
         return ArtifactError(problem=problem, path=path, member=member, field=name)
 
     if len(buffer) < 8:
-        msg = f"is no safetensors file: {len(buffer)} bytes are too few"
+        msg = f"is not a safetensors file: {len(buffer)} bytes are too few"
         raise refuse(msg)
     (length,) = struct.unpack("<Q", buffer[:8])
     if length > min(len(buffer) - 8, _HEADER_LIMIT):
         msg = (
-            f"is no safetensors file, or a truncated one: a header of {length} bytes in a "
+            f"is not a safetensors file, or is truncated: a header of {length} bytes in a "
             f"file of {len(buffer)}"
         )
         raise refuse(msg)
     header = Document(path, member).parse(
-        bytes(buffer[8 : 8 + length]), "is no safetensors file: the header is no JSON"
+        bytes(buffer[8 : 8 + length]), "is not a safetensors file: the header is not JSON"
     )
     if not isinstance(header, dict):
-        msg = "is no safetensors file: the header is no object"
+        msg = "is not a safetensors file: the header is not an object"
         raise refuse(msg)
     header.pop("__metadata__", None)
     data = buffer[8 + length :]
@@ -92,18 +102,15 @@ def read_safetensors(
             dtype.name, np.frombuffer(data[begin:end], dtype=dtype.storage).reshape(shape)
         )
         places.append((begin, end, name))
-    behind = 0
+    last = 0
     for begin, end, name in sorted(places):
-        if begin != behind:
-            what = "overlaps the tensor before it" if begin < behind else "leaves a hole before it"
-            msg = f"{what}: expected byte {behind} of the data, got {begin}"
+        if begin != last:
+            what = "overlaps the previous tensor" if begin < last else "leaves a gap before it"
+            msg = f"{what}: expected byte {last} of the data, got {begin}"
             raise refuse(msg, name)
-        behind = end
-    if behind != len(data):
-        msg = (
-            f"is no safetensors file: expected {behind} bytes of data, as its tensors have, "
-            f"got {len(data)}"
-        )
+        last = end
+    if last != len(data):
+        msg = f"is not a safetensors file: its tensors have {last} bytes of data, got {len(data)}"
         raise refuse(msg)
     return tensors
 
@@ -114,10 +121,16 @@ def _short(shape: list[int]) -> str:
 
 
 def write_safetensors(tensors: Mapping[str, HostTensor]) -> Iterator[bytes | memoryview]:
-    """The pieces of a safetensors file with `tensors`.
+    """Writes a safetensors file.
 
-    The data starts at a multiple of 64 bytes, and tensors whose size is a multiple of 64 come
-    first: they stay aligned, so that a reader can use them where they lie.
+    The data begins at a multiple of 64 bytes, and tensors whose size is a multiple of 64 bytes come
+    first, so that these are aligned and can be used in place.
+
+    Args:
+        tensors: Name to tensor.
+
+    Yields:
+        The pieces of the file.
     """
     order = sorted(tensors, key=lambda name: tensors[name].array.nbytes % ALIGNMENT != 0)
     header, offset = {}, 0

@@ -1,5 +1,5 @@
-"""The memory that native code was compiled for against what the manifest says of it: what they
-disagree on would be read or written out of bounds."""
+"""Checks that the manifest has the memory sizes that the native code was compiled for. A difference
+would lead to accesses out of bounds."""
 
 from __future__ import annotations
 
@@ -12,23 +12,27 @@ from .manifest import Manifest, TensorSpec
 __all__ = ["check_sizes"]
 
 SIZES = "convoy_sizes"
-#: More than a model has tensors at its border.
+#: Far above the number of tensors of a model's interface.
 _MOST = 1 << 24
 
 
 def check_sizes(native: NativeLibrary, manifest: Manifest, *, path: object = None) -> None:
-    """Raises ArtifactError, which names the field of the manifest, where `native` was not compiled
-    for the sizes in `manifest`.
+    """Checks the sizes in `manifest`, before native code runs on memory that it describes.
 
-    To be called before anything of `native` is run on memory that the manifest describes; `path`
-    names the artifact in messages.
+    Args:
+        native: The library of the artifact.
+        manifest: The manifest of the artifact.
+        path: The artifact, for messages.
+
+    Raises:
+        ArtifactError: `native` was compiled for other sizes; names the field of the manifest.
     """
     numbers = iter(_numbers(native, path))
     for field in ("arena_bytes", "prepare_arena_bytes"):
         _compare(field, getattr(manifest, field), next(numbers, None), path)
     for field in ("inputs", "weights", "prepared", "outputs"):
         specs: Sequence[TensorSpec] = getattr(manifest, field)
-        _compare(f"{field}, how many", len(specs), next(numbers, None), path)
+        _compare(f"number of {field}", len(specs), next(numbers, None), path)
         for index, spec in enumerate(specs):
             _compare(f"{field}[{index}] ({spec}), bytes", spec.bytes, next(numbers, None), path)
     if next(numbers, None) is not None:
@@ -46,7 +50,7 @@ def _numbers(native: NativeLibrary, path: object) -> Sequence[int]:
     if not 0 <= count <= _MOST:
         expected = f"at most {_MOST} numbers"
         raise ArtifactError(
-            problem="says too much",
+            problem="has an invalid count",
             path=path,
             member=MEMBER,
             field=SIZES,
@@ -60,7 +64,7 @@ def _numbers(native: NativeLibrary, path: object) -> Sequence[int]:
 def _compare(field: str, manifest: int, native: int | None, path: object) -> None:
     if manifest != native:
         compiled = "nothing" if native is None else str(native)
-        problem = f"differs from what {MEMBER} was compiled for"
+        problem = f"differs from the value that {MEMBER} was compiled for"
         raise ArtifactError(
             problem=problem,
             path=path,

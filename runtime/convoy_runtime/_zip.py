@@ -1,9 +1,8 @@
-"""An artifact as a zip: where the content of each member lies, and every byte around it. Writer and
-reader share this, so there is one artifact for given members and nothing in it that no digest
-covers.
+"""The zip layout of an artifact: the offset of each member, and every byte between members. Writer
+and reader share it, so that given members make exactly one artifact, and digests cover every byte.
 
-Members are stored, each at a multiple of 64 bytes. The zip's comment is the digest of the first
-member, as `sha256:...`. https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
+Members are stored uncompressed, each at a multiple of 64 bytes. The zip comment is the digest of
+the first member, `sha256:...`. https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ __all__ = [
     "stored_bytes",
 ]
 
-#: Where a member's content may begin, in bytes.
+#: Alignment of a member's content, in bytes.
 ALIGNMENT = 64
 LOCAL_HEADER = struct.Struct("<I5H3I2H")
 _CENTRAL_HEADER = struct.Struct("<I6H3I5H2I")
@@ -38,17 +37,16 @@ _LOCAL, _CENTRAL, _ENDS, _ENDS_64, _LOCATES_64 = (
     0x06064B50,
     0x07064B50,
 )
-#: The header id of padding in the extra field; readers skip what they do not know.
+#: The header ID of padding in the extra field; readers skip unknown IDs.
 _PADDING = 0xC0DE
 _ZIP64 = 1
-#: From these on a number is in a zip64 field, and what stands in its place is the largest of 32,
-#: and of 16, bits.
+#: Numbers from these limits on are in a zip64 field; the 32-bit or 16-bit field is all ones.
 _LIMIT, _MOST_MEMBERS = 0xFFFF_FFFF, 0xFFFF
 _WIDE, _WIDE_COUNT = 0xFFFF_FFFF, 0xFFFF
-#: Versions of the format: plain, with zip64. Made by Unix, where the upper bits of the attributes
-#: are the file's mode.
+#: Versions of the format without and with zip64. `_UNIX` is the host system, for which the upper
+#: bits of the attributes are the file's mode.
 _PLAIN, _LARGE, _UNIX = 20, 45, 3
-#: 1980-01-01, the earliest date that there is: equal members give equal files.
+#: 1980-01-01, the earliest date: equal members make equal files.
 _DATE, _TIME = 0x21, 0
 _MODE = 0o100644 << 16
 _COMMENT_BYTES = len("sha256:") + 64
@@ -58,7 +56,7 @@ END_BYTES = _END.size + _COMMENT_BYTES
 
 @value_type(frozen=True, slots=True)
 class ZipMember:
-    """A member's name, the bytes of its content, and their CRC-32."""
+    """A member's name, the size of its content in bytes, and its CRC-32."""
 
     name: str
     bytes: int
@@ -67,9 +65,13 @@ class ZipMember:
 
 @value_type(frozen=True, slots=True)
 class Layout:
-    """A zip. `headers` are, of each member, where its header begins and the header, up to its
-    content; `contents` where its content lies, the first byte and the one behind the last.
-    `directory`, up to the end, begins behind the last content."""
+    """A zip file.
+
+    Attributes:
+        headers: For each member, the offset and the bytes of its header.
+        contents: For each member, the begin and end offset of its content.
+        directory: The bytes from the end of the last content to the end of the file.
+    """
 
     headers: tuple[tuple[int, bytes], ...]
     contents: tuple[tuple[int, int], ...]
@@ -77,18 +79,25 @@ class Layout:
 
     @property
     def directory_begin(self) -> int:
-        """Where the directory begins."""
+        """The offset of the directory."""
         return self.contents[-1][1]
 
     @property
     def bytes(self) -> int:
-        """Bytes of the whole file."""
+        """The size of the file in bytes."""
         return self.directory_begin + len(self.directory)
 
 
 def lay_out(members: Iterable[ZipMember], digest: str) -> Layout:
-    """The zip of these members, in their order; `digest` is that of the first one, in
-    hexadecimal."""
+    """Computes the layout of a zip.
+
+    Args:
+        members: The members in their order.
+        digest: The SHA-256 of the first member in hexadecimal.
+
+    Returns:
+        The layout.
+    """
     headers, contents, records, offset = [], [], [], 0
     for member in members:
         name = member.name.encode()
@@ -118,12 +127,12 @@ def lay_out(members: Iterable[ZipMember], digest: str) -> Layout:
 
 
 def comment_of(digest: str) -> bytes:
-    """The comment of an artifact whose manifest has this SHA-256."""
+    """The zip comment of an artifact whose manifest has this SHA-256."""
     return f"sha256:{digest}".encode()
 
 
 def stored_bytes(end: bytes) -> bytes | None:
-    """The comment in the last END_BYTES of a file; None when that is no end of an artifact."""
+    """The zip comment in the last END_BYTES of a file, or None if it is not an artifact."""
     if len(end) != END_BYTES:
         return None
     signature, *_, length = _END.unpack_from(end)
@@ -147,7 +156,7 @@ def _record(member: ZipMember, name: bytes, offset: int) -> bytes:
 
 
 def _end(records: list[bytes], begin: int, comment: bytes) -> bytes:
-    """What stands behind the records of the directory, which begins at `begin`."""
+    """The bytes after the records of the directory, which begins at `begin`."""
     count, size = len(records), sum(map(len, records))
     text = b""
     if count >= _MOST_MEMBERS or max(begin, size) >= _LIMIT:

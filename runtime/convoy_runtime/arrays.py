@@ -1,8 +1,8 @@
-"""Arrays in and out. Any library that speaks DLPack will do; its objects are looked at through the
-protocol, never imported.
+"""Input and output arrays of any library that supports DLPack. Only the protocol is used; no array
+library besides numpy is imported.
 
-Reading: `view` borrows an array and says where it lies. Writing: `aligned_empty` allocates,
-    `from_numpy` hands a result over to the library of the first input.
+`view` borrows an input array and gives its location. `aligned_empty` allocates an output, and
+`from_numpy` converts it to an array of the first input's library.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
     "view",
 ]
 
-#: DLPack's device kinds. Pinned and managed memory can be read where the kind beside it can.
+#: DLPack's device types. Pinned memory is accessible like `cpu`, managed memory like `cuda`.
 CPU, CUDA = 1, 2
 _DEVICES = {1: "cpu", 2: "cuda", 3: "cuda_host", 13: "cuda_managed"}
 ALIGNMENT = 64
@@ -66,8 +66,16 @@ _is_valid.restype, _is_valid.argtypes = c_int, (ctypes.py_object, c_char_p)
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Where a borrowed array lies. `strides` are in elements; `owner` keeps the memory alive as
-    long as the view."""
+    """The location of a borrowed array.
+
+    Attributes:
+        pointer: The address of the first element.
+        shape: The sizes of the dims.
+        strides: In elements.
+        dtype: A torch name, or a description of an unsupported type.
+        device: DLPack's device type and index.
+        owner: The object that keeps the memory alive.
+    """
 
     pointer: int
     shape: tuple[int, ...]
@@ -78,25 +86,33 @@ class View:
 
     @property
     def device_name(self) -> str:
-        """As `cpu` or `cuda:0`."""
+        """The device as text, e.g. `cpu` or `cuda:0`."""
         kind, index = self.device
         name = _DEVICES.get(kind, f"DLPack device {kind}")
         return name if kind == CPU else f"{name}:{index}"
 
 
 def library_of(array: Any) -> str:
-    """The name of the top package that an array's type is from: numpy, torch, cupy, jax, or
-    another."""
+    """The top-level package of an array's type: numpy, torch, cupy, jax, or another."""
     name = type(array).__module__.partition(".")[0]
     return "jax" if name == "jaxlib" else name
 
 
 def view(array: Any, name: str, *, stream: int | None = None) -> View:
-    """Borrows `array`, which is argument `name`. A producer on a GPU makes `stream` (DLPack's
-    numbering) wait for its own work.
+    """Borrows an array.
 
-    Raises ArgumentError, also for an array whose memory does not hold its values: a numpy array
-    with a mask, and a torch tensor that is a negative view by a bit.
+    Args:
+        array: A numpy array, or an array that supports DLPack.
+        name: The argument's name, for messages.
+        stream: A CUDA stream in DLPack's numbering, which waits for the producer's work if the
+            array is on a GPU.
+
+    Returns:
+        The view.
+
+    Raises:
+        ArgumentError: The array cannot be borrowed, or its memory does not hold its values: a
+            masked numpy array, or a torch tensor with the negative bit.
     """
     if isinstance(array, np.ndarray):
         if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
@@ -105,17 +121,19 @@ def view(array: Any, name: str, *, stream: int | None = None) -> View:
                 argument=name, problem="has a mask", expected="an array without a mask", got=got
             )
         size = array.dtype.itemsize or 1
-        # A stride that is no multiple of the element cannot be said in elements; -1 elements never
-        # counts as packed.
+        # A stride that is not a multiple of the element size becomes -1, which is never packed.
         strides = tuple(s // size if s % size == 0 else -1 for s in array.strides)
         return View(
             array.ctypes.data, array.shape, strides, name_of_numpy(array.dtype), (CPU, 0), array
         )
     export = getattr(array, "__dlpack__", None)
     if export is None:
-        expected = "an array that speaks DLPack (torch, numpy, cupy, jax)"
+        expected = "an array that supports DLPack (torch, numpy, cupy, jax)"
         raise ArgumentError(
-            argument=name, problem="is no array", expected=expected, got=type(array).__qualname__
+            argument=name,
+            problem="is not an array",
+            expected=expected,
+            got=type(array).__qualname__,
         )
     is_negative = getattr(array, "is_neg", None)
     if is_negative is not None and is_negative():
@@ -131,11 +149,11 @@ def view(array: Any, name: str, *, stream: int | None = None) -> View:
         capsule = export(stream=stream) if on_gpu else export()
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise ArgumentError(
-            argument=name, problem=f"its library does not hand it out: {error}"
+            argument=name, problem=f"its library does not export it: {error}"
         ) from error
     if not _is_valid(capsule, b"dltensor"):
         raise ArgumentError(
-            argument=name, problem="its __dlpack__ gave something that is no DLPack capsule"
+            argument=name, problem="its __dlpack__ returned an object that is not a DLPack capsule"
         )
     tensor = DLTensor.from_address(_get_pointer(capsule, b"dltensor"))
     rank = tensor.ndim
@@ -145,7 +163,7 @@ def view(array: Any, name: str, *, stream: int | None = None) -> View:
     dtype_name = (
         dtype.name if dtype else f"DLPack type {tensor.code}, {tensor.bits} bits x {tensor.lanes}"
     )
-    # The capsule, never renamed, owns the tensor: it is given back when the view goes.
+    # The capsule keeps its name and therefore owns the tensor, until the view is released.
     return View(
         (tensor.data or 0) + tensor.byte_offset,
         shape,
@@ -157,7 +175,17 @@ def view(array: Any, name: str, *, stream: int | None = None) -> View:
 
 
 def check(got: View, spec: TensorSpec, name: str, device: tuple[int, int]) -> None:
-    """Raises ArgumentError unless shape, dtype and device are those of `spec` on `device`."""
+    """Checks a view against a spec.
+
+    Args:
+        got: The view.
+        spec: The expected shape and dtype.
+        name: The argument's name, for messages.
+        device: The expected DLPack device type and index.
+
+    Raises:
+        ArgumentError: Shape, dtype or device differ.
+    """
     if got.shape != spec.shape:
         raise ArgumentError(
             argument=name,
@@ -190,7 +218,7 @@ def _packed_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def is_packed(got: View) -> bool:
-    """Whether the elements lie row-major without gaps. Dims of size 1 may have any stride."""
+    """Whether the elements are row-major without gaps. Dims of size 1 may have any stride."""
     if 0 in got.shape:
         return True
     packed = _packed_strides(got.shape)
@@ -201,9 +229,18 @@ def is_packed(got: View) -> bool:
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """A new packed array that starts at a multiple of 64 bytes, of the storage type of `dtype`; its
-    content is not set. Raises ConvoyRuntimeError, which names the bytes, when there is no
-    memory."""
+    """Allocates an uninitialized packed array at a multiple of 64 bytes.
+
+    Args:
+        shape: The sizes of the dims.
+        dtype: A torch name; the array has its storage type.
+
+    Returns:
+        The array.
+
+    Raises:
+        ConvoyRuntimeError: The allocation fails.
+    """
     return _aligned(shape, DTYPES[dtype].storage)
 
 
@@ -212,15 +249,15 @@ def _aligned(shape: tuple[int, ...], storage: np.dtype) -> np.ndarray:
     try:
         raw = np.empty(size + ALIGNMENT, dtype=np.uint8)
     except (MemoryError, ValueError) as error:
-        problem = f"no memory of {size} bytes for {storage} of shape {list(shape)}"
+        problem = f"cannot allocate {size} bytes for {storage} of shape {list(shape)}"
         raise ConvoyRuntimeError(problem) from error
     begin = -raw.ctypes.data % ALIGNMENT
     return raw[begin : begin + size].view(storage).reshape(shape)
 
 
 def host_array(got: View) -> np.ndarray:
-    """The elements of a view in host memory as a numpy array of the storage type, without a copy,
-    with the view's strides."""
+    """A view in host memory as a numpy array of the storage type, with the same strides and without
+    a copy."""
     if isinstance(got.owner, np.ndarray):
         array = got.owner
         return array if got.dtype != "bfloat16" else array.view(np.uint16)
@@ -247,12 +284,20 @@ def aligned_copy(got: View) -> np.ndarray:
 
 
 def from_numpy(library: str, array: np.ndarray, dtype: str) -> Any:
-    """Hands a result over to `library`, without a copy where that library allows it; numpy, and
-    libraries unknown, get `array`."""
+    """Converts a result to an array of `library`, without a copy if the library allows it.
+
+    Args:
+        library: A package, as `library_of` returns it.
+        array: The result, of the storage type of `dtype`.
+        dtype: The result's dtype, a torch name.
+
+    Returns:
+        An array of `library`; `array` itself for numpy and for libraries without `from_dlpack`.
+    """
     module = sys.modules.get({"jax": "jax.numpy"}.get(library, library))
     if library == "numpy" or module is None or not hasattr(module, "from_dlpack"):
         return array
     if dtype != "bfloat16":
         return module.from_dlpack(array)
-    # numpy has no such type: hand over the bits, and let the other side call them what they are.
+    # numpy has no bfloat16: export the bits, and reinterpret them in the other library.
     return module.from_dlpack(array.view(np.int16)).view(module.bfloat16)

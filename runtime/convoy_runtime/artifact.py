@@ -1,9 +1,9 @@
-"""Opens an artifact: one zip with stored members. Everything is checked before anything in it is
-used, and nothing is unpickled.
+"""Opens an artifact, a zip with uncompressed members. Everything is checked before use, and nothing
+is unpickled.
 
-Order of the checks: the manifest's SHA-256 and the digest that the caller expects, the manifest's
-format and versions, its fields, every byte of the zip that is not a member's, then size and SHA-256
-of every member, then whether this machine can run the native code.
+The order of the checks: the manifest's SHA-256 and the digest that the caller expects, the
+manifest's format and versions, its fields, every byte of the zip outside of members, the size and
+SHA-256 of every member, and whether this machine can run the native code.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ __all__ = ["Artifact", "check_form", "check_host", "open_artifact"]
 
 WEIGHTS = "weights.safetensors"
 CONSTANTS = "constants.safetensors"
-#: What a digest begins with: how it was made.
+#: The prefix of a digest: its algorithm.
 _ALGORITHM = "sha256:"
-#: LLVM's feature names where /proc/cpuinfo has another word; all others differ in punctuation at
-#: most (sse4.2, sse4_2; amx-bf16).
+#: LLVM's feature names to those of /proc/cpuinfo, where they differ by more than punctuation
+#: (sse4.2, sse4_2; amx-bf16).
 _CPUINFO = {
     "64bit": "lm", "bmi": "bmi1", "crc32": "sse4_2", "lzcnt": "abm", "pclmul": "pclmulqdq",
     "prfchw": "3dnowprefetch",
     "rdrnd": "rdrand", "sahf": "lahf_lm", "sha": "sha_ni", "shstk": "user_shstk", "sse3": "pni",
     "x87": "fpu",
 }  # fmt: skip
-#: Features that Linux does not show. None of them is an instruction that models compute with:
-#: avx10.1 is the sum of AVX-512 features that are listed beside it.
+#: Features that Linux does not list. Models do not depend on them: avx10.1 is a set of AVX-512
+#: features, which are listed separately.
 _NOT_SHOWN = {
     "avx10.1",
     "avx10.1-256",
@@ -54,10 +54,15 @@ _NOT_SHOWN = {
 
 
 class Artifact:
-    """An open artifact whose members have been verified, but for those that
-    `open_artifact(background=True)` still works on. `members` are their contents by name, in memory
-    of this process: what becomes of the file no longer matters. `digest`, as `sha256:...`, is that
-    of the manifest, which has those of all members."""
+    """An open artifact. Members are verified, except those that `open_artifact(background=True)`
+    still reads.
+
+    Attributes:
+        path: The file.
+        manifest: The manifest.
+        members: Name to content, in process memory; later changes of the file have no effect.
+        digest: The digest of the manifest, `sha256:...`. The manifest has the digests of members.
+    """
 
     def __init__(
         self,
@@ -74,16 +79,16 @@ class Artifact:
 
     @part("hashing")
     def verify(self) -> None:
-        """Waits for what is still being verified. Raises ArtifactError."""
+        """Waits for background verification. Raises ArtifactError."""
         for each in self._verifications:
             each.check()
 
     @part("alternatives")
     def alternatives(self) -> GraphAlternatives:
-        """What may run in place of the graphs of the manifest, read when it is first asked for.
-        Raises ArtifactError."""
+        """The alternatives of the manifest's graphs, read on the first call. Raises
+        ArtifactError."""
         if self._alternatives is None:
-            # Only here: most loads need none of it.
+            # Imported here, because most loads do not need it.
             from .manifest_alternatives import read_alternatives
 
             found = self.members.get(ALTERNATIVES)
@@ -95,7 +100,7 @@ class Artifact:
         return self._alternatives
 
     def constants(self) -> dict[str, HostTensor]:
-        """The weights that no state dict has, by name, views of the member. Raises
+        """The weights that are not in a state dict: name to a view of the member. Raises
         ArtifactError."""
         if CONSTANTS not in self.members:
             return {}
@@ -113,8 +118,15 @@ class Artifact:
 
     @part("weights")
     def weights(self) -> dict[str, HostTensor] | None:
-        """The prepared weights by name, views of the member; None when the artifact was made
-        without weights. Raises ArtifactError."""
+        """The prepared weights.
+
+        Returns:
+            Name to a view of the member, or None if the artifact has no weights.
+
+        Raises:
+            ArtifactError: The member does not match the manifest.
+            ConvoyRuntimeError: `release_weights` was called.
+        """
         if WEIGHTS not in self.manifest.files:
             return None
         if WEIGHTS not in self.members:
@@ -145,8 +157,8 @@ class Artifact:
         return found
 
     def release_weights(self) -> None:
-        """Lets the memory of the prepared weights go, but for the arrays that `weights` gave. They
-        cannot be read again."""
+        """Releases the memory of the prepared weights, except that of arrays from `weights`. The
+        weights cannot be read again."""
         self.members.pop(WEIGHTS, None)
 
 
@@ -158,14 +170,22 @@ def open_artifact(
     any_host: bool = False,
     background: bool = False,
 ) -> Artifact:
-    """Opens and verifies the artifact at `path`. Nothing of it is run, and nothing is mapped as
-    code.
+    """Opens and verifies an artifact, without executing or mapping its code.
 
-    With `digest`, as `sha256:` and 64 hexadecimal digits, an artifact that has another one is
-    refused. `any_host` skips the check that this machine can run the native code, for tools that
-    only read. With `background` threads read and hash what is large while the caller does other
-    things: it must call `Artifact.verify`, as reading weights does. Raises ArtifactError,
-    ArgumentError when `digest` is none.
+    Args:
+        path: The file.
+        digest: The expected digest, `sha256:` and 64 hexadecimal digits.
+        any_host: Whether to accept native code that this machine cannot run.
+        background: Whether threads read and hash large members. The caller must then call
+            `Artifact.verify`; reading weights does so.
+
+    Returns:
+        The artifact.
+
+    Raises:
+        ArtifactError: The file is not an intact artifact of this version for this machine, or has
+            another digest.
+        ArgumentError: `digest` is malformed.
     """
     if digest is not None:
         check_form(digest)
@@ -173,7 +193,7 @@ def open_artifact(
     with Archive(path) as archive:
         found = f"{_ALGORITHM}{archive.digest}"
         if digest not in (None, found):
-            problem = "is another artifact than the digest says, or was changed"
+            problem = "does not match the given digest: another artifact, or a modified one"
             raise ArtifactError(
                 problem=problem, path=path, field="digest", expected=digest, got=found
             )
@@ -188,7 +208,7 @@ def open_artifact(
 
 
 def check_form(digest: str) -> None:
-    """Raises ArgumentError unless `digest` is the text of a digest."""
+    """Raises ArgumentError unless `digest` has the form of a digest."""
     digits = digest.removeprefix(_ALGORITHM)
     if digits == digest or len(digits) != 64 or digits.strip("0123456789abcdef"):
         expected = (
@@ -197,7 +217,7 @@ def check_form(digest: str) -> None:
         )
         raise ArgumentError(
             argument="digest",
-            problem="is no digest of an artifact",
+            problem="is not the digest of an artifact",
             expected=expected,
             got=repr(digest),
         )
@@ -206,8 +226,16 @@ def check_form(digest: str) -> None:
 def check_host(
     host: Host, *, path: object = None, cpuinfo: str | os.PathLike[str] = "/proc/cpuinfo"
 ) -> None:
-    """Raises ArtifactError when this machine, whose features are in the file `cpuinfo`, cannot run
-    native code made for `host`."""
+    """Checks that this machine can run native code.
+
+    Args:
+        host: The machine that the code was compiled for.
+        path: The artifact, for messages.
+        cpuinfo: The file with this machine's CPU features.
+
+    Raises:
+        ArtifactError: The architecture differs, or the CPU lacks a feature.
+    """
 
     def refuse(field: str, expected: str, got: str) -> ArtifactError:
         problem = "the artifact was compiled for another machine"
@@ -228,13 +256,13 @@ def check_host(
         msg = "triple"
         raise refuse(msg, host.triple, f"{machine} {platform.system()}")
     try:
-        # No further than to the first CPU's: the kernel makes this text while it is read, some
+        # Only the first CPU is read: the kernel generates the text on read, which takes
         # microseconds for each of hundreds of CPUs.
         with Path(cpuinfo).open() as lines:
             shown = next((line for line in lines if line.startswith(("flags", "Features"))), "")
     except OSError as error:
         raise ArtifactError(
-            problem=f"cannot tell this machine's CPU features: {error}", path=path
+            problem=f"cannot read this machine's CPU features: {error}", path=path
         ) from error
     flags = {_plain(flag) for flag in shown.partition(":")[2].split()}
     needed = [feature for feature in host.features if feature not in _NOT_SHOWN]
@@ -245,5 +273,5 @@ def check_host(
 
 
 def _plain(feature: str) -> str:
-    """A feature's name without punctuation: avx512_vnni and avx512vnni are one."""
+    """A feature's name without punctuation: avx512_vnni equals avx512vnni."""
     return "".join(character for character in feature if character.isalnum())

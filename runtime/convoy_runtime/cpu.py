@@ -1,4 +1,4 @@
-"""Runs an artifact of the `cpu` target: `convoy_main` on host memory, one arena a thread."""
+"""Runs artifacts of the `cpu` target: `convoy_main` on host memory, with an arena per thread."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ ALIGNMENT = 64
 
 
 class _Lane:
-    """What one thread runs a program in: an arena, and a lock that it holds while it runs. The lock
-    is reentrant, because a signal handler or a finalizer may run or close the same program in the
-    middle of a call."""
+    """The state of a program in one thread: an arena, and a lock that is held during a run. The
+    lock is reentrant, because a signal handler or a finalizer may run or close the same program
+    during a call."""
 
     __slots__ = ("__weakref__", "address", "arena", "lock")
 
@@ -46,14 +46,14 @@ class _Lane:
 
 
 class CpuProgram(Program):
-    """A program on the host. Inputs that are not packed row-major, or not 64-byte aligned, are
-    copied; all others are read in place."""
+    """A program on the host. Inputs that are packed row-major and 64-byte aligned are read in
+    place, others are copied."""
 
     def __init__(self, artifact: Artifact, native: NativeLibrary, *, poison: bool) -> None:
         super().__init__(artifact, native, poison=poison)
         self._new_lanes()
-        # One object for the function, the addresses and the arrays: a run that has taken it keeps
-        # the library and the weights. None once the program is closed.
+        # One tuple of the function, the weights' addresses and their arrays: a run that holds it
+        # keeps the library and the weights alive. None when the program is closed.
         self._code: tuple[Any, Any, list[np.ndarray]] | None = (native.main, pointer_array([]), [])
         _programs.add(self)
 
@@ -83,7 +83,7 @@ class CpuProgram(Program):
         for got, spec in zip(targets, self.outputs, strict=True):
             if isinstance(got.owner, np.ndarray) and not got.owner.flags.writeable:
                 raise ArgumentError(argument=f"output {spec.name!r}", problem="is read-only")
-        # What lies over an input is written when the inputs have been read.
+        # An output that overlaps an input is written after the inputs have been read.
         read = [
             (got.pointer, got.pointer + spec.bytes)
             for got, spec in zip(views, self.inputs, strict=True)
@@ -110,7 +110,7 @@ class CpuProgram(Program):
             self._code = None
             lanes = list(self._lanes)
         for lane in lanes:
-            with lane.lock:  # its run, if there is one, is over
+            with lane.lock:  # waits for a run
                 pass
         self._local = threading.local()
 
@@ -133,9 +133,9 @@ class CpuProgram(Program):
             )
 
     def _new_lanes(self) -> None:
-        self._lock = threading.RLock()  # of what is below, and of `_code`
+        self._lock = threading.RLock()  # guards the fields below and `_code`
         self._local = threading.local()
-        self._lanes: WeakSet[_Lane] = WeakSet()  # of threads that are alive
+        self._lanes: WeakSet[_Lane] = WeakSet()  # those of live threads
 
     def _lane(self) -> _Lane:
         lane: _Lane | None = getattr(self._local, "lane", None)
@@ -159,8 +159,8 @@ class CpuProgram(Program):
             pointer_array([array.ctypes.data for array in outputs]),
         )
         lane = self._lane()
-        # `close` takes the code away and then waits for this lock: a run that got it before has
-        # both.
+        # `close` clears `_code` and then waits for this lock, so that a run either completes or
+        # finds the program closed.
         with lane.lock:
             if (code := self._code) is None:
                 raise self._closed()
@@ -177,7 +177,7 @@ _programs: WeakSet[CpuProgram] = WeakSet()
 
 
 def _after_fork() -> None:
-    # Locks may be held by threads of the parent, which are not here.
+    # Threads of the parent, which the child does not have, may hold the locks.
     for program in list(_programs):
         program._new_lanes()
 

@@ -1,8 +1,7 @@
-"""The element types of an artifact: torch's names, and what numpy, DLPack and safetensors call
-them.
+"""The element types of an artifact: torch's names, and those of numpy, DLPack and safetensors.
 
-numpy has no bfloat16. Host memory of that type is held as uint16 (the upper half of a float32's
-bits) beside the name, and a numpy caller gives and gets uint16 arrays for it.
+numpy has no bfloat16. Host arrays of that type are uint16 (the upper half of a float32's bits), and
+numpy callers pass and receive uint16 arrays.
 """
 
 from __future__ import annotations
@@ -16,8 +15,14 @@ __all__ = ["BY_DLPACK", "BY_SAFETENSORS", "DTYPES", "DType", "name_of_numpy"]
 
 @value_type(frozen=True, slots=True)
 class DType:
-    """One element type. `storage` is the numpy type that holds its bits; `dlpack` is
-    (DLDataTypeCode, bits)."""
+    """An element type.
+
+    Attributes:
+        name: torch's name.
+        storage: The numpy type with the same bits.
+        dlpack: DLPack's type code (DLDataTypeCode) and number of bits.
+        safetensors: The name in safetensors files.
+    """
 
     name: str
     storage: np.dtype
@@ -26,7 +31,7 @@ class DType:
 
     @property
     def bytes(self) -> int:
-        """Bytes of one element."""
+        """The size of an element in bytes."""
         return self.storage.itemsize
 
 
@@ -49,8 +54,8 @@ BY_SAFETENSORS = {dtype.safetensors: dtype for dtype in _ALL}
 
 
 def name_of_numpy(dtype: np.dtype) -> str:
-    """Torch's name of a numpy dtype; ml_dtypes' bfloat16 has that name already. Types that
-    artifacts cannot have keep numpy's name."""
+    """torch's name of a numpy dtype, also of ml_dtypes' bfloat16. Types that artifacts do not
+    support keep numpy's name."""
     return (
         dtype.name
         if dtype.isnative or dtype.itemsize == 1

@@ -1,5 +1,5 @@
-"""Every error that the runtime raises on purpose, so that a caller can tell a bad file from a bad
-argument from a bad machine."""
+"""The errors of the runtime. Callers can distinguish invalid files, wrong arguments and unsuitable
+machines."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ __all__ = [
 
 
 class ConvoyRuntimeError(Exception):
-    """Base of all errors of this package. `exit_code` is what `python -m convoy_runtime` exits
-    with."""
+    """Base of all errors of this package. `exit_code` is the exit code of
+    `python -m convoy_runtime`."""
 
     exit_code = 1
 
 
 class ConvoyRuntimeWarning(RuntimeWarning):
-    """Something that was asked for is left out, and the program runs all the same."""
+    """A requested feature is not available; the program runs without it."""
 
 
 class ArtifactError(ConvoyRuntimeError):
-    """The file is not an artifact that this runtime and this machine can load.
+    """This runtime on this machine cannot load the artifact.
 
-    The message is `path: member: field: problem: expected E, got G`, without the parts that do not
-    apply.
+    The message is `path: member: field: problem: expected E, got G`; parts that do not apply are
+    omitted.
     """
 
     exit_code = 3
@@ -61,8 +61,8 @@ class ArtifactError(ConvoyRuntimeError):
 
 
 class ArgumentError(ConvoyRuntimeError):
-    """A call's argument does not match what the program takes. The message names the argument, what
-    was expected and what came."""
+    """An argument has a wrong type, shape, dtype, device or value. The message is
+    `argument: problem: expected E, got G`."""
 
     exit_code = 5
 
@@ -74,7 +74,7 @@ class ArgumentError(ConvoyRuntimeError):
 
 
 class WeightsError(ConvoyRuntimeError):
-    """The weights are absent, or the new ones do not match; `problems` lists every mismatch and the
+    """The weights are missing, or new ones do not match: `problems` lists every mismatch, and the
     old weights stay in use."""
 
     exit_code = 5
@@ -85,7 +85,7 @@ class WeightsError(ConvoyRuntimeError):
 
 
 class DeviceError(ConvoyRuntimeError):
-    """The machine lacks what the artifact's target needs: a driver, a GPU, cuDNN, a Python
+    """The machine lacks a requirement of the artifact's target: a driver, a GPU, cuDNN or a Python
     package."""
 
     exit_code = 4
@@ -96,25 +96,25 @@ class DeviceError(ConvoyRuntimeError):
 
 
 class CudaError(DeviceError):
-    """A CUDA driver call failed. `name` is the CUresult's name, as CUDA_ERROR_OUT_OF_MEMORY,
-    `detail` what the driver's compiler said."""
+    """A CUDA driver call failed. `name` is the name of the CUresult, e.g.
+    CUDA_ERROR_OUT_OF_MEMORY; `detail` is the log of the driver's compiler."""
 
     def __init__(
         self, *, call: str, name: str, description: str, hint: str | None = None, detail: str = ""
     ) -> None:
         self.call, self.name, self.description, self.detail = call, name, description, detail
-        said = "".join(f"\n  {line}" for line in detail.splitlines())
-        super().__init__(problem=f"{call} failed: {name} ({description}){said}", hint=hint)
+        log = "".join(f"\n  {line}" for line in detail.splitlines())
+        super().__init__(problem=f"{call} failed: {name} ({description}){log}", hint=hint)
 
     @property
     def out_of_memory(self) -> bool:
-        """Whether the device has no memory left."""
+        """Whether the device is out of memory."""
         return self.name == "CUDA_ERROR_OUT_OF_MEMORY"
 
 
 class CudnnError(DeviceError):
-    """A cuDNN call failed. `status` and `name` are cudnnStatus_t's; `location` is the line of the
-    model, when one is known."""
+    """A cuDNN call failed. `status` and `name` are those of the cudnnStatus_t; `location` is the
+    line of the model, if known."""
 
     def __init__(
         self,
@@ -141,8 +141,14 @@ class CudnnError(DeviceError):
 
 
 class PlanError(DeviceError):
-    """No execution plan was found for a graph, or with `strict` none that is stored, and none for
-    the graphs `others` either. `tried` says what became of each candidate for the first one."""
+    """There is no execution plan for a graph, or with `strict` no stored one.
+
+    Attributes:
+        graph: The name of the graph.
+        location: The line of the model.
+        tried: Why each candidate was rejected.
+        others: Further graphs without a stored plan.
+    """
 
     def __init__(
         self,
@@ -161,14 +167,14 @@ class PlanError(DeviceError):
         problem = f"no execution plan, of {len(tried)} candidates"
         if strict:
             more = f", nor for {', '.join(others)}" if others else ""
-            problem = f"no plan is stored that fits{more}, and strict=True takes no other"
+            problem = f"no stored plan fits{more}, and strict=True allows no other"
         super().__init__(
             problem=f"{location}: graph {graph}: {problem}{':' if listed else ''}{listed}",
             hint=hint,
         )
 
     def with_others(self, others: Sequence[PlanError]) -> PlanError:
-        """This error, which is of the same kind as `others`, for all their graphs."""
+        """This error combined with `others`, all raised because of `strict`."""
         names = tuple(each.graph for each in others)
         return PlanError(
             graph=self.graph,
@@ -181,7 +187,7 @@ class PlanError(DeviceError):
 
 
 class ExecutionError(ConvoyRuntimeError):
-    """An entry of the native library returned a status that no callback accounts for."""
+    """A function of the native library failed, and no callback raised an error."""
 
     exit_code = 6
 

@@ -1,7 +1,7 @@
-"""What can be asked about an artifact where it is not loaded: what it calls, which plans it holds,
-which ones an absent GPU would get.
+"""Inspects artifacts without loading them: their calls, their plans, and the plans for a GPU that
+is not installed.
 
-Nothing of the `cuda` target is imported before a question is asked, because its packages may not be
+Modules of the `cuda` target are imported inside functions, because its packages may not be
 installed.
 """
 
@@ -38,8 +38,15 @@ __all__ = [
 
 @value_type(frozen=True, slots=True)
 class ShippedPlan:
-    """A plan in an artifact: what it was made for (the GPU's name, versions as 91900 and 13000, the
-    text of PlanOptions), and its report, whose `graph` is the manifest's name."""
+    """A plan in an artifact.
+
+    Attributes:
+        gpu: The name of the GPU that it was built for.
+        cudnn: The cuDNN version, e.g. 91900.
+        driver: The CUDA version of the driver, e.g. 13000.
+        options: The text of PlanOptions.
+        report: The report; its `graph` is the name in the manifest.
+    """
 
     gpu: str
     cudnn: int
@@ -49,45 +56,75 @@ class ShippedPlan:
 
 
 def default_plan_cache() -> Path:
-    """The folder where plans are kept when no other is asked for."""
+    """The default folder of the plan store."""
     from .cuda.plans.store import PlanStore
 
     return PlanStore.default_folder()
 
 
 def merge_plans(folder: Path, sources: Sequence[Path]) -> Merged:
-    """Puts the plans of `sources`, folders of stores or artifacts, into the store in `folder`: of
-    each graph, GPU, cuDNN and driver the one that most work went into. Raises ArgumentError for a
-    source that is neither, ArtifactError, OSError."""
+    """Merges plans into a store. For each graph, GPU, cuDNN and driver version, it keeps the plan
+    from the highest tuning level.
+
+    Args:
+        folder: The folder of the store.
+        sources: Folders of stores, or artifacts.
+
+    Returns:
+        The counts of merged plans.
+
+    Raises:
+        ArgumentError: A source is neither a folder nor an artifact.
+        ArtifactError: An artifact is damaged.
+        OSError: A file cannot be read or written.
+    """
     from .cuda.plans.merge import merge
 
     return merge(folder, sources)
 
 
 def restrictions(options: str) -> str:
-    """What the text of PlanOptions, which plans are kept with, restricts, as `deterministic=True`;
-    empty for the default."""
+    """The restrictions in the text of PlanOptions, e.g. `deterministic=True`; empty for the
+    default."""
     from .cuda.plans.options import restrictions
 
     return restrictions(options)
 
 
 def offline_planner(device: str, minimum: int = 0) -> OfflinePlanner:
-    """A planner for `device`: the name of a GPU whose properties are known, as h200, or a file of
-    them. `minimum` is the oldest cuDNN that will do, e.g. 90200. Raises DeviceError when cuDNN,
-    cuBLASLt or the properties are not there."""
+    """Creates a planner for a GPU that is not installed.
+
+    Args:
+        device: The name of a GPU with known properties, e.g. h200, or a file of properties.
+        minimum: The oldest supported cuDNN version, e.g. 90200.
+
+    Returns:
+        The planner.
+
+    Raises:
+        DeviceError: cuDNN, cuBLASLt or the properties are missing.
+    """
     from .cuda.plans.offline import OfflinePlanner
 
     return OfflinePlanner(device, minimum)
 
 
 def program_calls(artifact: Artifact) -> list[Timing]:
-    """What the program of the `cuda` target calls, one after another, in its order, as the manifest
-    says; nothing is run or measured. Raises ArtifactError where the manifest does not say it."""
+    """The calls of a `cuda` program in order, from the manifest. Nothing is run or measured.
+
+    Args:
+        artifact: The artifact.
+
+    Returns:
+        The calls without times; each waits for the previous one.
+
+    Raises:
+        ArtifactError: The manifest has no steps.
+    """
     manifest = artifact.manifest
     if not manifest.steps and (manifest.calls or manifest.kernels):
         raise ArtifactError(
-            problem="is missing, expected the calls of the program in their order",
+            problem="is missing, expected the calls of the program in order",
             path=artifact.path,
             field="steps",
         )
@@ -96,7 +133,7 @@ def program_calls(artifact: Artifact) -> list[Timing]:
     for place, step in enumerate(manifest.steps):
         after = (place - 1,) if place else ()
         if step.kind == "copy":
-            # What it reads, and what it writes.
+            # Bytes read plus bytes written.
             found.append(Timing("copy", copies, 2 * step.number, None, after=after))
             copies += 1
         else:
@@ -109,9 +146,15 @@ def program_calls(artifact: Artifact) -> list[Timing]:
 
 
 def shipped_plans(artifact: Artifact) -> list[ShippedPlan]:
-    """The plans that an artifact holds, by graph in the order of the manifest; those that cannot be
-    read are left out, and those of graphs whose fingerprint the manifest does not have. Nothing of
-    the artifact is run."""
+    """The plans in an artifact. Nothing of the artifact is run.
+
+    Args:
+        artifact: The artifact.
+
+    Returns:
+        The plans by graph in the order of the manifest, without unreadable ones and without those
+        of graphs whose fingerprint is not in the manifest.
+    """
     from .cuda.plans.fingerprint import content_of, kernels_fingerprint
     from .cuda.plans.plan import PlanReport
     from .cuda.plans.plan_file import read_file
@@ -129,7 +172,7 @@ def shipped_plans(artifact: Artifact) -> list[ShippedPlan]:
         artifact.manifest.graphs[index] for index in sorted(artifact.manifest.called_graphs)
     ):
         if graph.symbol is not None and graph.fingerprint is None:
-            # Only its build function knows, and nothing of the artifact is run here.
+            # Computing the fingerprint would run the build function.
             continue
         content = (
             kernels_fingerprint(graph, artifact.members)

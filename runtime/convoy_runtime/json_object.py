@@ -1,4 +1,4 @@
-"""Reads JSON objects strictly: a missing, unknown or ill-typed field is an error that names it."""
+"""Reads JSON objects strictly: a missing, unknown or ill-typed field is an error with its name."""
 
 from __future__ import annotations
 
@@ -31,24 +31,34 @@ __all__ = [
 
 _T = TypeVar("_T")
 
-#: What a signed integer of 64 bits holds, as which sizes reach native code.
+#: The largest int64, the type of sizes in native code.
 LARGEST = (1 << 63) - 1
-#: As many as numpy and PyTorch allow.
+#: The limit of numpy and PyTorch.
 MOST_DIMS = 64
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @value_type(frozen=True, slots=True)
 class Document:
-    """What messages name: an artifact, and the member of it that is being read."""
+    """The artifact and the member that is being read, for messages."""
 
     path: object
     member: str | None
 
-    def parse(self, text: str | bytes, problem: str = "is no JSON") -> Any:
-        """The value of JSON text. An object with one name twice is refused, because readers differ
-        on what it means, and so is text that is no Unicode (half of a surrogate pair). Raises
-        ArtifactError with `problem`."""
+    def parse(self, text: str | bytes, problem: str = "is not JSON") -> Any:
+        """Parses JSON text.
+
+        Args:
+            text: The text.
+            problem: The message for invalid text.
+
+        Returns:
+            The value.
+
+        Raises:
+            ArtifactError: The text is not valid JSON, has a duplicate name in an object, which
+                readers interpret differently, or is not valid Unicode (half of a surrogate pair).
+        """
         try:
             text = text if isinstance(text, str) else text.decode()
             value = json.loads(text, object_pairs_hook=_once)
@@ -61,21 +71,21 @@ class Document:
             ) from error
 
     def error(self, field: str, problem: str) -> ArtifactError:
-        """`problem` with the field of this name."""
+        """An error with `problem` for a field."""
         return ArtifactError(problem=problem, path=self.path, member=self.member, field=field)
 
 
 @value_type(frozen=True, slots=True)
 class Kind(Generic[_T]):
-    """What a field may be: `read` gives its value, or None where it is not as `expected` says."""
+    """The type of a field: `read` converts a JSON value, or returns None if it is not as
+    `expected` describes."""
 
     read: Callable[[Any], _T | None]
     expected: str
 
 
 class JsonObject:
-    """A JSON object being read. Fields are taken one by one, so that `done` can refuse what is
-    left."""
+    """A JSON object being read. Fields are taken one by one; `done` rejects the remaining ones."""
 
     __slots__ = ("_document", "_name", "value")
 
@@ -83,14 +93,14 @@ class JsonObject:
         self._name, self._document = name, document
         if not isinstance(value, dict):
             raise self.error("", "expected an object", value)
-        #: The fields that were not taken yet.
+        #: The fields that are not taken yet.
         self.value = dict(value)
 
     def __contains__(self, key: str) -> bool:
         return key in self.value
 
     def error(self, key: str, expected: str, got: Any) -> ArtifactError:
-        """Says what was expected of a field, and what it is."""
+        """An error for a field with the value `got`; `expected` begins with "expected"."""
         text = json.dumps(got)
         return self._document.error(
             self._where(key) or "top level",
@@ -112,7 +122,7 @@ class JsonObject:
         return record.read(self.take(key, _OBJECT), self._where(key), self._document)
 
     def records(self, key: str, record: Record[_T], *, optional: bool = False) -> tuple[_T, ...]:
-        """The records of a list, of which there are none where an `optional` field is absent."""
+        """The records of a list. An absent `optional` field is an empty list."""
         name, document = self._where(key), self._document
         return tuple(
             record.read(item, f"{name}[{index}]", document)
@@ -120,7 +130,7 @@ class JsonObject:
         )
 
     def named(self, key: str, record: Record[_T]) -> dict[str, _T]:
-        """The records that are the fields of an object, by name."""
+        """The records that are fields of an object: name to record."""
         name, document = self._where(key), self._document
         return {
             each: record.read(item, f"{name}.{each}", document)
@@ -130,8 +140,8 @@ class JsonObject:
     def each(
         self, key: str, read: Callable[[JsonObject], _T], *, optional: bool = False
     ) -> tuple[_T, ...]:
-        """What `read` makes of the objects of a list, whose fields are not all of one kind
-        always."""
+        """The results of `read` for the objects of a list; for objects that are not a `Record`. An
+        absent `optional` field is an empty list."""
         name, found = self._where(key), []
         for index, item in enumerate(self._list(key, optional)):
             source = JsonObject(item, f"{name}[{index}]", self._document)
@@ -140,9 +150,9 @@ class JsonObject:
         return tuple(found)
 
     def done(self) -> None:
-        """Raises ArtifactError when a field was not taken."""
+        """Raises ArtifactError if a field remains."""
         for key, got in self.value.items():
-            raise self.error(key, "is no field of this format version", got)
+            raise self.error(key, "is not a field of this format version", got)
 
     def _list(self, key: str, optional: bool) -> list[Any]:
         return [] if optional and key not in self.value else self.take(key, _LIST)
@@ -152,7 +162,7 @@ class JsonObject:
 
 
 class Record(Generic[_T]):
-    """An object that has these fields and no others; `make` is given their values in this order."""
+    """An object with exactly these fields. `make` is called with their values in this order."""
 
     __slots__ = ("_kinds", "_make", "_reads")
 
@@ -161,9 +171,21 @@ class Record(Generic[_T]):
         self._reads = [(key, kind.read) for key, kind in kinds.items()]
 
     def read(self, value: Any, name: str, document: Document) -> _T:
-        """The record that `value` is; `name` is what messages call it. Raises ArtifactError."""
-        # An artifact has hundreds of these and they are as they have to be: what is wrong with one
-        # is found out apart.
+        """Reads a record.
+
+        Args:
+            value: The JSON value.
+            name: Its name, for messages.
+            document: The document, for messages.
+
+        Returns:
+            The result of `make`.
+
+        Raises:
+            ArtifactError: The value is not an object with these fields.
+        """
+        # Fast path: an artifact has hundreds of records, nearly always valid. The slow path below
+        # finds the error.
         if value.__class__ is dict and len(value) == len(self._reads):
             try:
                 found = [read(value[key]) for key, read in self._reads]
@@ -178,7 +200,7 @@ class Record(Generic[_T]):
 
 
 def choice(*values: str) -> Kind[str]:
-    """One of some words."""
+    """One of the given strings."""
     quoted = [json.dumps(value) for value in values]
     return Kind(
         lambda value: value if value in values else None,
@@ -191,15 +213,14 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         message = (
-            f"the name {next(name for name in names if names.count(name) > 1)!r} is there "
-            "twice in an object"
+            f"duplicate name {next(name for name in names if names.count(name) > 1)!r} in an object"
         )
         raise ValueError(message)
     return found
 
 
 def _text(value: Any) -> str | None:
-    # A terminal takes some control characters for commands, and names are printed.
+    # Names are printed, and terminals interpret control characters.
     return (
         value
         if value.__class__ is str and (value.isprintable() or not _CONTROL.search(value))
@@ -215,7 +236,7 @@ def _counts(value: Any) -> tuple[int, ...] | None:
     if value.__class__ is not list:
         return None
     for item in value:
-        # Of this class exactly: true is an int to Python.
+        # Exactly int: bool is a subclass.
         if item.__class__ is not int or not 0 <= item <= LARGEST:
             return None
     return tuple(value)
@@ -223,7 +244,7 @@ def _counts(value: Any) -> tuple[int, ...] | None:
 
 def _shape(value: Any) -> tuple[int, ...] | None:
     sizes = _counts(value)
-    # numpy counts a dim of 0 as one here, and so do strides.
+    # numpy and the computation of strides treat a dim of 0 as 1 here.
     return (
         sizes
         if sizes is not None

@@ -1,4 +1,4 @@
-"""Loads artifacts: checks them, and creates the target's kind of Program."""
+"""Loads artifacts: checks them, and creates the Program of their target."""
 
 from __future__ import annotations
 
@@ -37,40 +37,40 @@ def load(
     digest: str | None = None,
 ) -> Program:
     """Loads an artifact: maps its native code into this process and prepares to run it. An artifact
-    is a program; see SECURITY.md before you load one of others.
+    is a program; see SECURITY.md before loading an untrusted one.
 
     On target "cpu" there are no plans: `options`, `plan_cache`, `tune`, `again`, `strict` and
     `progress` have no effect.
 
     Args:
-        path: The artifact, a file.
+        path: The artifact file.
         device: "cpu", "cuda", "cuda:N" or N. Default: the artifact's target, on the first GPU.
-        weights: Weights to use instead of the artifact's, as `Program.load_weights` takes them.
+        weights: Replaces the artifact's weights; see `Program.load_weights`.
         poison: Whether to fill all temporary and output memory with NaN before each run, for tests.
-        options: Restrictions on cuDNN's plans.
-        plan_cache: Where plans are kept for the next load: a folder, True for the user's cache
+        options: Restrictions on plans.
+        plan_cache: Where plans are stored for the next load: a folder, True for the user's cache
             ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere.
-        tune: How many plans to measure on the device, unless the artifact or the cache has plans
-            that were found with at least this level. "quick": the first ones that cuDNN offers for
-            each graph, in seconds. "full": all of them, in minutes. "exhaustive": also the knobs of
-            each engine, in hours. "off": none; a graph runs with the plan of the artifact or cache,
-            else with the first kernel of a small graph or cuDNN's first choice.
+        tune: The tuning level. Graphs with a plan of at least this level in the artifact or the
+            cache are not measured. "quick" measures the first plans that cuDNN offers for each
+            graph, in seconds; "full" all plans, in minutes; "exhaustive" also the knobs of each
+            engine, in hours. "off" measures nothing: a graph runs with the plan of the artifact or
+            the cache, else with the first kernel of a small graph or cuDNN's first choice.
         again: Whether tuning also measures graphs for which the artifact or the cache has a plan.
-        strict: Whether to fail when "off" finds no measured plan for a graph.
-        progress: Called once for each step of planning with what it does, the number of finished
+        strict: Whether "off" fails if a graph has no measured plan.
+        progress: Called once per step of planning with the name of the step, the number of finished
             steps and the number of steps.
-        digest: The digest of the one artifact to load, "sha256:..." as `convoy inspect --digest`
-            prints it. Another artifact is refused before anything of it is used.
+        digest: The expected digest, "sha256:..." as printed by `convoy inspect --digest`. An
+            artifact with another digest is rejected before it is used.
 
     Returns:
-        The program. `Program.timings` has the seconds of each part of the load.
+        The program; `Program.timings` has the seconds of each part of the load.
 
     Raises:
         ArtifactError: The file is damaged, of another version, or does not have `digest`.
-        ArgumentError: An argument has a value that it cannot have.
-        DeviceError: The device is not there or not the artifact's target. CudnnError and PlanError
-            are kinds of it.
-        WeightsError: `weights` do not fit the artifact.
+        ArgumentError: An argument has an invalid value.
+        DeviceError: The device is missing or is not the artifact's target. CudnnError and PlanError
+            are subclasses.
+        WeightsError: `weights` do not match the artifact.
     """
     with collect() as timings:
         artifact = open_artifact(path, digest=digest, background=True)
@@ -119,7 +119,7 @@ def load(
                 program._install(prepared)
                 program._has_weights = True
                 del prepared
-            # The program has copied the weights, or does not need them any more.
+            # The program has copied the weights or does not use them.
             artifact.release_weights()
         except BaseException:
             program.close()
@@ -129,8 +129,8 @@ def load(
 
 
 def _check_memory(manifest: Manifest, path: object) -> None:
-    """Raises ArtifactError if this process cannot allocate the memory of a run on the host. The
-    memory is not touched here, which takes microseconds."""
+    """Raises ArtifactError if this process cannot allocate the host memory of a run. The memory is
+    not touched, so this takes microseconds."""
     sizes = {"prepare_arena_bytes": manifest.prepare_arena_bytes}
     if manifest.target == "cpu":
         sizes |= {

@@ -1,7 +1,7 @@
-"""manifest.json and alternatives.json as frozen dataclasses; `manifest_reader` and
-`manifest_alternatives` read them. The format is described in docs/architecture.md.
+"""manifest.json and alternatives.json as frozen dataclasses. `manifest_reader` and
+`manifest_alternatives` read them; docs/architecture.md describes the format.
 
-A field more or less is a new FORMAT_VERSION, so nothing is ever ignored.
+Adding or removing a field changes FORMAT_VERSION; readers ignore no field.
 """
 
 from __future__ import annotations
@@ -58,8 +58,7 @@ ALTERNATIVES = "alternatives.json"
 
 @value_type(frozen=True, slots=True)
 class TensorSpec:
-    """A named tensor at the program's border: packed row-major, `shape` in elements, `dtype` by
-    torch's name."""
+    """An input, output or weight of a program, packed row-major. `dtype` is torch's name."""
 
     name: str
     shape: tuple[int, ...]
@@ -67,7 +66,7 @@ class TensorSpec:
 
     @property
     def bytes(self) -> int:
-        """Bytes of the packed buffer."""
+        """The size of the packed buffer in bytes."""
         return prod(self.shape) * DTYPES[self.dtype].bytes
 
     def __str__(self) -> str:
@@ -76,8 +75,15 @@ class TensorSpec:
 
 @value_type(frozen=True, slots=True)
 class GraphTensor:
-    """An operand or result of a graph: cuDNN's unique id, logical shape, strides in elements.
-    `role` is input or output."""
+    """An operand or result of a graph.
+
+    Attributes:
+        uid: cuDNN's unique ID.
+        role: "input" or "output".
+        shape: The logical shape.
+        strides: In elements.
+        dtype: torch's name.
+    """
 
     uid: int
     role: str
@@ -96,8 +102,7 @@ class GraphTensor:
 
 @value_type(frozen=True, slots=True)
 class GraphConstant:
-    """A number that is part of a graph, which cuDNN reads from host memory: `bytes` in hexadecimal,
-    as they lie there."""
+    """A scalar that cuDNN reads from host memory. `bytes` is its memory in hexadecimal."""
 
     uid: int
     dtype: str
@@ -111,11 +116,19 @@ def kernel_member(name: str) -> str:
 
 @value_type(frozen=True, slots=True)
 class GraphKernel:
-    """A kernel that computes a graph, in a member of its own (`kernel_member`): given the graph's
-    tensors as pointers, in `grid` blocks of `block` threads with `shared_bytes` of dynamic shared
-    memory. `variant` tells it from the others of the graph, also of an equal graph in another
-    artifact. `chip` is the oldest architecture that runs it, as sm_90; with `tf32` it rounds
-    float32 factors to TF32."""
+    """A kernel that computes a graph, in the member `kernel_member(name)`. Its arguments are
+    pointers to the graph's tensors.
+
+    Attributes:
+        name: The name of the function.
+        variant: Identifies the kernel among those of the graph, and of an equal graph in another
+            artifact.
+        grid: The number of blocks.
+        block: The number of threads per block.
+        shared_bytes: The size of dynamic shared memory.
+        chip: The oldest architecture that runs it, e.g. sm_90.
+        tf32: Whether it rounds float32 factors to TF32.
+    """
 
     name: str
     variant: str
@@ -128,10 +141,13 @@ class GraphKernel:
 
 @value_type(frozen=True, slots=True)
 class GraphStep:
-    """A run of another graph on behalf of a graph: `Manifest.graphs[graph]`, or, numbered on behind
-    these, one of `GraphAlternatives.graphs`. `tensors` says what each tensor of that other graph
-    is: a tensor of the graph that is computed, by its place, or a temporary, by its place behind
-    those."""
+    """A step of an alternative: a run of another graph.
+
+    Attributes:
+        graph: An index into `Manifest.graphs` followed by `GraphAlternatives.graphs`.
+        tensors: For each tensor of that graph, an index into the tensors of the computed graph
+            followed by the temporaries of the alternative.
+    """
 
     graph: int
     tensors: tuple[int, ...]
@@ -139,8 +155,8 @@ class GraphStep:
 
 @value_type(frozen=True, slots=True)
 class GraphTemporary:
-    """Memory that the steps of an alternative share: what one of them writes for those after it, or
-    zeros, which none writes."""
+    """Memory that the steps of an alternative share. A step writes it before later ones read it, or
+    with `zeros` it holds zeros and no step writes it."""
 
     bytes: int
     zeros: bool = False
@@ -148,8 +164,8 @@ class GraphTemporary:
 
 @value_type(frozen=True, slots=True)
 class GraphAlternative:
-    """Other graphs that, run one after another, compute what `Manifest.graphs[graph]` computes.
-    `name` has the parts of each, as `conv2d+bias | relu`."""
+    """An alternative of `Manifest.graphs[graph]`: other graphs, run one after another. `name` has
+    the ops of each step, e.g. `conv2d+bias | relu`."""
 
     graph: int
     name: str
@@ -159,9 +175,13 @@ class GraphAlternative:
 
 @value_type(frozen=True, slots=True)
 class Products:
-    """What a graph's convolutions and matrix products compute: `flops` of a run, a multiply-add as
-    two, and the `dtype` of the first one's operands, which may be a type of cuDNN's that no tensor
-    at a program's border has, as float8_e4m3fn."""
+    """The arithmetic of a graph's convolutions and matrix products.
+
+    Attributes:
+        flops: Per run; a multiply-add counts as two.
+        dtype: The operand type of the first one. May be a type of cuDNN that no input or output of
+            a program has, e.g. float8_e4m3fn.
+    """
 
     flops: int
     dtype: str
@@ -169,14 +189,24 @@ class Products:
 
 @value_type(frozen=True, slots=True)
 class Graph:
-    """One cuDNN operation graph: `symbol` is its build function in native.so, `tensors` are its
-    operands, then its results. `kernels` compute the same; `preference` is what runs where nothing
-    was measured, their first (`kernel`) or cuDNN's first plan (`plan`), or `only_kernel` where
-    cuDNN is not asked, and there is no build function. `alternatives` are the names of those in
-    `GraphAlternatives`, which compute the same as well; tuning tries them. `products` is None where
-    it has none. `fingerprint` is a hash of the calls that the build function makes
-    to cuDNN (`cuda/plans/fingerprint.py`); where it is None the runtime computes it by running the
-    function."""
+    """A cuDNN operation graph.
+
+    Attributes:
+        name: The name of the graph.
+        symbol: The build function in native.so; None if `preference` is "only_kernel" and only
+            kernels compute the graph.
+        ops: The ops of the group.
+        location: The line of the model.
+        tensors: The operands, then the results.
+        constants: The scalars.
+        kernels: The kernels that compute the graph.
+        preference: The choice without tuning: "kernel", the first kernel; "plan", cuDNN's first
+            plan; "only_kernel", a kernel because cuDNN is not used.
+        alternatives: The names of the alternatives in `GraphAlternatives`, which tuning measures.
+        products: The arithmetic of convolutions and matrix products, None if there are none.
+        fingerprint: A hash of the build function's cuDNN calls (`cuda/plans/fingerprint.py`). None
+            if the runtime has to run the function to compute it.
+    """
 
     name: str
     symbol: str | None
@@ -193,19 +223,19 @@ class Graph:
 
 @value_type(frozen=True, slots=True)
 class GraphAlternatives:
-    """alternatives.json: the alternatives of the manifest's graphs, and the graphs that are steps
-    of them and nothing else."""
+    """alternatives.json: the alternatives of the manifest's graphs, and the graphs that are only
+    steps of alternatives."""
 
     graphs: tuple[Graph, ...] = ()
     alternatives: tuple[GraphAlternative, ...] = ()
 
     def of(self, graph: int) -> tuple[GraphAlternative, ...]:
-        """Those of `Manifest.graphs[graph]`, in their order."""
+        """The alternatives of `Manifest.graphs[graph]`, in order."""
         return tuple(each for each in self.alternatives if each.graph == graph)
 
     def to_json(self) -> str:
-        """The text of alternatives.json.
-        `manifest_alternatives.read_alternatives(a.to_json(), manifest)` equals `a`."""
+        """The text of alternatives.json. The inverse of
+        `manifest_alternatives.read_alternatives`."""
         tree = {
             "graphs": [_graph_tree(graph) for graph in self.graphs],
             "alternatives": [asdict(each) for each in self.alternatives],
@@ -223,9 +253,8 @@ class Call:
 
 @value_type(frozen=True, slots=True)
 class Step:
-    """What `convoy_main` asks of the runtime at one place of the program: `kind` is `call` or
-    `kernel`, whose `number` is an index into `Manifest.calls` or `Manifest.kernels`, or `copy`, of
-    `number` bytes."""
+    """A runtime call of `convoy_main`. `kind` is "call" or "kernel", where `number` is an index
+    into `Manifest.calls` or `Manifest.kernels`, or "copy" of `number` bytes."""
 
     kind: str
     number: int
@@ -233,8 +262,8 @@ class Step:
 
 @value_type(frozen=True, slots=True)
 class KernelArgument:
-    """A pointer that a kernel is given. `role` is input, output or inout; `bytes` is the size of
-    what it points to."""
+    """A pointer argument of a kernel. `role` is "input", "output" or "inout"; `bytes` is the size
+    of the memory."""
 
     role: str
     bytes: int
@@ -242,8 +271,15 @@ class KernelArgument:
 
 @value_type(frozen=True, slots=True)
 class Kernel:
-    """A generated kernel: its entry in kernels.ptx, and the line of the model that it came from.
-    `bytes` is what it reads and writes, each element once; of an argument it may take a part."""
+    """A generated kernel.
+
+    Attributes:
+        name: Its entry in kernels.ptx.
+        location: The line of the model.
+        bytes: The bytes that it reads and writes, each element once. It may use a part of an
+            argument.
+        arguments: The pointers.
+    """
 
     name: str
     location: str
@@ -253,7 +289,7 @@ class Kernel:
 
 @value_type(frozen=True, slots=True)
 class OutsideOp:
-    """An op that no cuDNN graph took, and why: what `convoy explain` tells."""
+    """An op in no cuDNN graph, and the reason. `convoy explain` prints it."""
 
     op: str
     location: str
@@ -262,9 +298,16 @@ class OutsideOp:
 
 @value_type(frozen=True, slots=True)
 class Cudnn:
-    """cuDNN versions as cudnnGetVersion gives them (9.19.0 is 91900): built for, and the oldest
-    that will do. `allow_tf32` is whether the model was compiled to let products of float32 be
-    rounded to TF32; the runtime never allows more."""
+    """The use of cuDNN.
+
+    Attributes:
+        built_for: The version that the artifact was built for, from cudnnGetVersion (9.19.0 is
+            91900).
+        minimum: The oldest supported version.
+        io_dtype: The `dtype` that the model was compiled for; float32 by default.
+        allow_tf32: Whether the compiler was allowed to round float32 factors to TF32. The runtime
+            never allows more.
+    """
 
     built_for: int
     minimum: int
@@ -274,7 +317,7 @@ class Cudnn:
 
 @value_type(frozen=True, slots=True)
 class Host:
-    """What native.so needs of the machine: LLVM's triple, CPU name and feature names."""
+    """The machine that native.so requires: LLVM's triple, CPU name and feature names."""
 
     triple: str
     cpu: str
@@ -283,7 +326,7 @@ class Host:
 
 @value_type(frozen=True, slots=True)
 class FileEntry:
-    """SHA-256 (hex) and size of a member of the artifact, and the CRC-32 that the zip has of it."""
+    """A member of the artifact: its SHA-256 in hexadecimal, its size in bytes and its CRC-32."""
 
     sha256: str
     bytes: int
@@ -291,7 +334,7 @@ class FileEntry:
 
 
 def file_entry(pieces: Iterable[bytes | memoryview]) -> FileEntry:
-    """The entry of a member whose content are these pieces."""
+    """The entry of a member with this content."""
     digest, size, crc = hashlib.sha256(), 0, 0
     for piece in pieces:
         digest.update(piece)
@@ -302,7 +345,7 @@ def file_entry(pieces: Iterable[bytes | memoryview]) -> FileEntry:
 
 @value_type(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """Everything that an artifact says about itself."""
+    """The description of an artifact."""
 
     target: str
     producer: Mapping[str, str]
@@ -316,18 +359,17 @@ class Manifest:
     files: Mapping[str, FileEntry]
     graphs: tuple[Graph, ...] = ()
     calls: tuple[Call, ...] = ()
-    #: The program in its order; empty where its writer did not know it.
+    #: The steps of the program in order; empty if the writer did not record them.
     steps: tuple[Step, ...] = ()
     kernels: tuple[Kernel, ...] = ()
     outside: tuple[OutsideOp, ...] = ()
     cudnn: Cudnn | None = None
-    #: Weights that no state dict has; their data is in the artifact (constants.safetensors), also
-    #: when it was made without weights.
+    #: Weights that are not in a state dict. Their data is in constants.safetensors, also in an
+    #: artifact without weights.
     constants: tuple[str, ...] = ()
-    #: Other names of weights, for tensors that a model shares: name in a state dict to name in
-    #: `weights`.
+    #: Other names of shared weights: name in a state dict to name in `weights`.
     aliases: Mapping[str, str] = field(default_factory=dict)
-    #: Names of a state dict that no output depends on.
+    #: Names in a state dict that no output depends on.
     unused: tuple[str, ...] = ()
     format: str = field(default=FORMAT)
     format_version: int = field(default=FORMAT_VERSION)
@@ -339,7 +381,7 @@ class Manifest:
         return tuple(dict.fromkeys(call.graph for call in self.calls))
 
     def to_json(self) -> str:
-        """The text of manifest.json. `manifest_reader.read_manifest(m.to_json())` equals `m`."""
+        """The text of manifest.json. The inverse of `manifest_reader.read_manifest`."""
         tree = asdict(self)
         if self.cudnn is None:
             del tree["cudnn"]
@@ -353,7 +395,7 @@ class Manifest:
 
 
 def _graph_tree(graph: Graph) -> dict[str, object]:
-    """A graph as JSON has it: without what it does not have."""
+    """A graph as a JSON object, without empty optional fields."""
     tree = asdict(graph)
     for key in ("constants", "kernels", "alternatives", "products", "fingerprint"):
         if not tree[key]:

@@ -1,5 +1,5 @@
-"""Reads alternatives.json: what it offers in place of the graphs of a manifest does what its graph
-does, and touches no other memory."""
+"""Reads alternatives.json. Checks that each alternative writes all results of its graph, and
+accesses only the graph's tensors and temporaries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .manifest_reader import read_graph
 
 __all__ = ["read_alternatives"]
 
-#: The field that is at fault, and what is expected and given.
+#: The invalid field, and the problem.
 Fault = tuple[str, str]
 
 _STEP = Record(GraphStep, graph=COUNT, tensors=COUNTS)
@@ -30,8 +30,19 @@ _TEMPORARY = Record(GraphTemporary, bytes=COUNT, zeros=FLAG)
 def read_alternatives(
     text: str | bytes, manifest: Manifest, *, path: object = None
 ) -> GraphAlternatives:
-    """Reads and checks the text of alternatives.json beside `manifest`; `path` is only for
-    messages. Raises ArtifactError."""
+    """Reads and checks alternatives.json.
+
+    Args:
+        text: The text of the member.
+        manifest: The manifest of the same artifact.
+        path: The artifact, for messages.
+
+    Returns:
+        The alternatives.
+
+    Raises:
+        ArtifactError: The text is invalid or does not match the manifest.
+    """
     document = Document(path, ALTERNATIVES)
     source = JsonObject(document.parse(text), "", document)
     found = GraphAlternatives(
@@ -51,7 +62,7 @@ def _alternative(source: JsonObject) -> GraphAlternative:
 
 
 def _check_names(manifest: Manifest, found: GraphAlternatives) -> Fault | None:
-    """The manifest says which there are, and in which order."""
+    """Checks that names and order of alternatives match the manifest."""
     for place, alternative in enumerate(found.alternatives):
         if alternative.graph >= len(manifest.graphs):
             problem = (
@@ -72,7 +83,7 @@ def _check_names(manifest: Manifest, found: GraphAlternatives) -> Fault | None:
             return (
                 f"graphs[{number}].alternatives",
                 (
-                    "expected none of a graph that is only a step, got "
+                    "expected none for a graph that is only a step, got "
                     f"{', '.join(graph.alternatives)}"
                 ),
             )
@@ -80,7 +91,7 @@ def _check_names(manifest: Manifest, found: GraphAlternatives) -> Fault | None:
 
 
 def _check(manifest: Manifest, found: GraphAlternatives) -> Fault | None:
-    """The first fault of an alternative; None when there is none."""
+    """The first fault of an alternative, or None."""
     graphs = (*manifest.graphs, *found.graphs)
     for place, alternative in enumerate(found.alternatives):
         if (fault := _check_alternative(graphs, alternative, f"alternatives[{place}]")) is not None:
@@ -91,12 +102,12 @@ def _check(manifest: Manifest, found: GraphAlternatives) -> Fault | None:
 def _check_alternative(
     graphs: Sequence[Graph], alternative: GraphAlternative, where: str
 ) -> Fault | None:
-    """A step reads what is there by then, and writes temporaries and results of the graph, each
-    once; all results are written."""
+    """Checks that steps read only computed tensors, that temporaries and results are written at
+    most once, and that all results are written."""
     graph = graphs[alternative.graph]
     count = len(graph.tensors)
-    there = {place for place, tensor in enumerate(graph.tensors) if tensor.role == "input"}
-    there |= {
+    computed = {place for place, tensor in enumerate(graph.tensors) if tensor.role == "input"}
+    computed |= {
         count + place for place, temporary in enumerate(alternative.temporaries) if temporary.zeros
     }
     for place, step in enumerate(alternative.steps):
@@ -117,13 +128,13 @@ def _check_alternative(
                 f"{field}.tensors",
                 f"expected {len(inner.tensors)} tensors for {inner.name}, got {len(step.tensors)}",
             )
-        if (problem := _check_step(graph, alternative, step, inner.tensors, there)) is not None:
+        if (problem := _check_step(graph, alternative, step, inner.tensors, computed)) is not None:
             return f"{field}.tensors", problem
-    missing = [tensor.uid for place, tensor in enumerate(graph.tensors) if place not in there]
+    missing = [tensor.uid for place, tensor in enumerate(graph.tensors) if place not in computed]
     return (
         (
             f"{where}.steps",
-            f"expected every result to be written, got none that writes tensor {missing[0]}",
+            f"expected every result to be written, but no step writes tensor {missing[0]}",
         )
         if missing
         else None
@@ -135,9 +146,10 @@ def _check_step(
     alternative: GraphAlternative,
     step: GraphStep,
     tensors: Sequence[GraphTensor],
-    there: set[int],
+    computed: set[int],
 ) -> str | None:
-    """What is wrong with the tensors of a step; what it writes is added to `there`."""
+    """The problem with the tensors of a step, or None. Adds the tensors that the step writes to
+    `computed`."""
     count, limit = len(graph.tensors), len(graph.tensors) + len(alternative.temporaries)
     written: set[int] = set()
     for place, tensor in zip(step.tensors, tensors, strict=True):
@@ -151,11 +163,11 @@ def _check_step(
                 f"expected {wanted} for tensor {tensor.uid}, got {size} "
                 f"bytes{f' of {whole.dtype}' if whole is not None else ''} at {place}"
             )
-        if tensor.role == "input" and place not in there:
-            return f"expected something that is computed by then, got {place}"
+        if tensor.role == "input" and place not in computed:
+            return f"expected a tensor that a previous step computes, got {place}"
         if tensor.role == "output":
-            if place in there or place in written:
-                return f"expected a result or a temporary that nothing has written yet, got {place}"
+            if place in computed or place in written:
+                return f"expected a result or a temporary that no step has written yet, got {place}"
             written.add(place)
-    there |= written
+    computed |= written
     return None

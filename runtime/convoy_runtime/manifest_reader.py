@@ -1,4 +1,4 @@
-"""Reads manifest.json strictly, and what describes a graph wherever it stands."""
+"""Reads manifest.json strictly, and descriptions of graphs in any member."""
 
 from __future__ import annotations
 
@@ -51,8 +51,18 @@ __all__ = ["read_graph", "read_manifest"]
 
 
 def read_manifest(text: str | bytes, *, path: object = None) -> Manifest:
-    """Reads and checks the text of manifest.json; `path` is only for messages. Raises
-    ArtifactError."""
+    """Reads and checks manifest.json.
+
+    Args:
+        text: The text of the member.
+        path: The artifact, for messages.
+
+    Returns:
+        The manifest.
+
+    Raises:
+        ArtifactError: The text is invalid, or is of another version.
+    """
     document = Document(path, MANIFEST)
     source = JsonObject(document.parse(text), "", document)
     manifest = _manifest(source)
@@ -62,7 +72,7 @@ def read_manifest(text: str | bytes, *, path: object = None) -> Manifest:
 
 
 def _matching(pattern: str, expected: str) -> Kind[str]:
-    """A string of a form, which is compiled when one is read."""
+    """A string that matches a pattern, which is compiled on first use."""
     return Kind(
         lambda value: (
             value if value.__class__ is str and re.fullmatch(pattern, value, re.ASCII) else None
@@ -108,7 +118,7 @@ _TENSOR = Record(
 )
 _GRAPH_KERNEL = Record(
     GraphKernel, name=_SYMBOL, variant=TEXT, grid=_INT32, block=_INT32, shared_bytes=_INT32,
-    chip=_matching(r"sm_[1-9]\d+a?", "an architecture, as sm_90"), tf32=FLAG,
+    chip=_matching(r"sm_[1-9]\d+a?", "an architecture, e.g. sm_90"), tf32=FLAG,
 )  # fmt: skip
 _PRODUCTS = Record(Products, flops=COUNT, dtype=TEXT)
 _CALL = Record(Call, graph=COUNT, location=TEXT)
@@ -119,7 +129,7 @@ _HOST = Record(Host, triple=TEXT, cpu=TEXT, features=TEXTS)
 _FILE = Record(FileEntry, sha256=_SHA256, bytes=COUNT, crc32=_CRC32)
 
 
-#: Of ASCII characters that no file system and no shell treats in another way.
+#: ASCII characters with no special meaning to file systems and shells.
 _MEMBER = re.compile(r"[A-Za-z0-9_.-]{1,255}(?:/[A-Za-z0-9_.-]{1,255})*", re.ASCII)
 
 
@@ -134,7 +144,7 @@ def _graph_constant(source: JsonObject) -> GraphConstant:
 
 
 def read_graph(source: JsonObject) -> Graph:
-    """The graph that an object describes. Raises ArtifactError."""
+    """Reads the description of a graph. Raises ArtifactError."""
     tensors = source.records("tensors", _TENSOR)
     for index, tensor in enumerate(tensors):
         if len(tensor.strides) != len(tensor.shape):
@@ -195,8 +205,7 @@ def _step(source: JsonObject) -> Step:
 
 
 def _versions(source: JsonObject) -> None:
-    """Format first, then versions: a foreign or newer file must not be judged by this version's
-    fields."""
+    """Checks the format, then the versions, before the fields of this version."""
     source.take("format", Kind(lambda value: value if value == FORMAT else None, f'"{FORMAT}"'))
     for key, ours, other in (
         ("format_version", FORMAT_VERSION, "format"),
@@ -243,20 +252,19 @@ def _manifest(source: JsonObject) -> Manifest:
 
 
 def _check(manifest: Manifest, document: Document) -> None:
-    """What one field cannot say of itself: names are unique, indices are in range, the members that
-    are needed are listed."""
+    """Checks across fields: names are unique, indices are in range, required members are listed."""
     for name in ("inputs", "outputs", "weights", "prepared"):
         seen: set[str] = set()
         for index, spec in enumerate(getattr(manifest, name)):
             if spec.name in seen:
-                raise document.error(f"{name}[{index}].name", f"{spec.name!r} is there twice")
+                raise document.error(f"{name}[{index}].name", f"duplicate name {spec.name!r}")
             seen.add(spec.name)
     for index, graph in enumerate(manifest.graphs):
         twice = next(
             (name for name in graph.alternatives if graph.alternatives.count(name) > 1), None
         )
         if twice is not None:
-            raise document.error(f"graphs[{index}].alternatives", f"{twice!r} is there twice")
+            raise document.error(f"graphs[{index}].alternatives", f"duplicate name {twice!r}")
     for index, call in enumerate(manifest.calls):
         if call.graph >= len(manifest.graphs):
             problem = (
@@ -277,7 +285,7 @@ def _check(manifest: Manifest, document: Document) -> None:
             or {".", ".."} & set(member.split("/"))
         ):
             raise document.error(
-                "files", f"expected names of members, as plans/x.json, got {member!r}"
+                "files", f"expected names of members, e.g. plans/x.json, got {member!r}"
             )
     weights = {spec.name for spec in manifest.weights}
     for key, names in (("constants", manifest.constants), ("aliases", manifest.aliases.values())):

@@ -1,5 +1,4 @@
-"""Files that commands and `save` write: checked before the work begins, and replaced whole or not
-at all."""
+"""Output files of commands and `save`: checked before the work begins, and replaced atomically."""
 
 from __future__ import annotations
 
@@ -17,8 +16,8 @@ from .errors import ArgumentError
 
 __all__ = ["checked_folder", "checked_output", "checked_stream", "write_array", "write_text"]
 
-#: Names of standard output. /dev/stdout is the file of the caller's redirection, which must be
-#: continued and not replaced.
+#: Names of standard output. /dev/stdout may be a file that the caller redirects to, which must not
+#: be replaced.
 _STDOUT = ("-", "/dev/stdout")
 _KINDS = {
     stat.S_IFDIR: "a directory",
@@ -30,11 +29,17 @@ _KINDS = {
 
 
 def checked_output(path: str | os.PathLike[str]) -> Path:
-    """The file that writing to `path` creates or replaces; a symbolic link is followed, so that the
-    link stays.
+    """Checks that a file can be written, before long work.
 
-    Raises ArgumentError when that is no regular file, or when its folder does not exist or takes no
-    new file. Call it before work that takes long.
+    Args:
+        path: The file.
+
+    Returns:
+        The file that writing to `path` creates or replaces; symbolic links are followed.
+
+    Raises:
+        ArgumentError: `path` is not a regular file, or its folder does not exist or is not
+            writable.
     """
     target = Path(os.path.realpath(path))
     kind = _kind(path)
@@ -43,24 +48,32 @@ def checked_output(path: str | os.PathLike[str]) -> Path:
     if not target.parent.is_dir():
         raise _refusal(path, "a folder that exists", f"'{target.parent}'")
     try:
-        # A file without a name: some folders say that they can be written to and take no file.
+        # Creates an unnamed file: permissions alone do not show that the folder is writable.
         tempfile.TemporaryFile(dir=target.parent).close()
     except OSError as error:
-        raise _refusal(
-            path, "a folder that takes a new file", f"'{target.parent}': {error.strerror}"
-        ) from error
+        raise _refusal(path, "a writable folder", f"'{target.parent}': {error.strerror}") from error
     return target
 
 
 def checked_stream(path: str | os.PathLike[str]) -> Path:
-    """Like `checked_output`, for output that need not be a file: `-` and /dev/stdout are standard
-    output, and a FIFO or a character device, as /dev/null, takes the bytes as they come."""
+    """Like `checked_output`, but also accepts streams: `-` and /dev/stdout are standard output, and
+    a FIFO or a character device, e.g. /dev/null, is written directly."""
     return Path(path) if _is_stream(path) else checked_output(path)
 
 
 def checked_folder(path: str | os.PathLike[str], *, option: str = "") -> Path:
-    """The folder at `path`, which exists or can be made; `option` names it in messages. Raises
-    ArgumentError."""
+    """Checks that a folder exists or can be created.
+
+    Args:
+        path: The folder.
+        option: The command line option, for messages.
+
+    Returns:
+        `path`.
+
+    Raises:
+        ArgumentError: A file is in the way, or the folder is not writable.
+    """
     name = f"{option} {path}".strip()
     nearest = Path(os.path.realpath(path))
     while _kind(nearest) is None and nearest != nearest.parent:
@@ -72,13 +85,12 @@ def checked_folder(path: str | os.PathLike[str], *, option: str = "") -> Path:
             "a file" if nearest == Path(os.path.realpath(path)) else f"a file at '{nearest}'",
         )
     if not os.access(nearest, os.W_OK | os.X_OK):
-        raise _refusal(name, "a folder that can be written to", f"'{nearest}', which cannot")
+        raise _refusal(name, "a writable folder", f"'{nearest}', which is not")
     return Path(path)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Writes text to standard output, a stream or a file, as `checked_stream` tells them apart.
-    Raises ArgumentError, OSError."""
+    """Writes text to a path that `checked_stream` accepts. Raises ArgumentError, OSError."""
     if str(path) in _STDOUT:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -87,8 +99,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_array(path: str | os.PathLike[str], array: np.ndarray) -> None:
-    """Writes an array in numpy's format to a stream or a file of exactly this name. Raises
-    ArgumentError, OSError."""
+    """Writes an array in numpy's format to a path that `checked_stream` accepts, without adding a
+    suffix. Raises ArgumentError, OSError."""
     buffer = io.BytesIO()
     np.save(buffer, array)
     if str(path) in _STDOUT:
@@ -106,7 +118,7 @@ def _write(path: str | os.PathLike[str], content: bytes | memoryview) -> None:
         else:
             write_whole(checked_output(path), [content], sync=True)
     except OSError as error:
-        # What the caller named, and not the file beside it.
+        # Reports the caller's path, not the temporary file.
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
@@ -115,7 +127,7 @@ def _is_stream(path: str | os.PathLike[str]) -> bool:
 
 
 def _kind(path: str | os.PathLike[str]) -> int | None:
-    """What is at `path`, links followed, as stat's S_IFMT gives it; None for nothing."""
+    """The S_IFMT bits of the file at `path` after following links, or None if there is no file."""
     try:
         return stat.S_IFMT(Path(path).stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):

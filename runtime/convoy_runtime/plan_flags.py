@@ -1,5 +1,5 @@
-"""Which artifact is loaded, which plans may be used, and where they are kept, as flags of command
-lines: the same ones wherever an artifact is loaded."""
+"""Command line flags of all commands that load artifacts: the expected digest, restrictions on
+plans, and the plan store."""
 
 from __future__ import annotations
 
@@ -14,75 +14,80 @@ if TYPE_CHECKING:
 
 __all__ = ["add_arguments", "add_restrictions", "load_arguments", "restrictions_of"]
 
-#: Flags of command lines, one a guarantee: option, field, value when given, help.
+#: Flags: option, field of PlanOptions, its value when given, help.
 _FLAGS = (
     (
         "--no-tf32",
         "allow_tf32",
         False,
-        "float32 graphs may not round their inputs for tensor cores",
+        "do not round the inputs of float32 graphs to TF32",
     ),
     (
         "--no-tensor-cores",
         "allow_tensor_cores",
         False,
-        "no engine and no kernel that uses tensor cores, in any type",
+        "no engines and kernels that use tensor cores, for any dtype",
     ),
-    ("--deterministic", "deterministic", True, "only engines whose result is the same in each run"),
-    ("--no-winograd", "allow_winograd", False, "no engine that uses Winograd's transform"),
-    ("--no-fft", "allow_fft", False, "no engine that uses Fourier transforms"),
+    ("--deterministic", "deterministic", True, "only engines with the same result in each run"),
+    ("--no-winograd", "allow_winograd", False, "no engines that use Winograd transforms"),
+    ("--no-fft", "allow_fft", False, "no engines that use Fourier transforms"),
     (
         "--no-reduced-precision-reduction",
         "allow_reduced_precision_reduction",
         False,
-        "no engine that accumulates in less than the compute type",
+        "no engines that accumulate in less than the compute type",
     ),
     (
         "--no-runtime-compilation",
         "allow_runtime_compilation",
         False,
-        "no engine that compiles a kernel when the program is loaded",
+        "no engines that compile a kernel at load time",
     ),
     (
         "--no-kernels",
         "allow_kernels",
         False,
-        "only cuDNN's engines where there is one, no kernels of the artifact",
+        "no kernels of the artifact for graphs that have a cuDNN engine",
     ),
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags to a command."""
+    """Adds all flags to a command."""
     parser.add_argument(
         "--digest",
         metavar="sha256:...",
-        help="refuse any other artifact; `convoy inspect --digest` prints it",
+        help="expected digest of the artifact, as printed by `convoy inspect --digest`",
     )
-    group = parser.add_argument_group("where plans are kept, beside those that the artifact holds")
+    group = parser.add_argument_group("plan store, besides the plans in the artifact")
     place = group.add_mutually_exclusive_group()
     place.add_argument(
         "--plan-cache",
         type=Path,
         default=True,
         metavar="DIR",
-        help="in this folder; default: $CONVOY_CACHE, else ~/.cache/convoy",
+        help="folder of the store; default: $CONVOY_CACHE, else ~/.cache/convoy",
     )
     place.add_argument(
         "--no-plan-cache",
         dest="plan_cache",
         action="store_const",
         const=False,
-        help="nowhere, and none but the artifact's are found",
+        help="use only the artifact's plans, and store none",
     )
-    add_restrictions(parser, "which of cuDNN's engines may be used")
+    add_restrictions(parser, "restrictions on engines")
 
 
 def add_restrictions(
     parser: argparse.ArgumentParser, title: str, *, without: Container[str] = ()
 ) -> None:
-    """Adds a group of flags, one for each field of PlanOptions, but those `without` which the
-    command has ones of its own."""
+    """Adds a group with a flag for each field of PlanOptions.
+
+    Args:
+        parser: The command.
+        title: The title of the group.
+        without: Flags to omit.
+    """
     group = parser.add_argument_group(title)
     for flag, field, value, text in _FLAGS:
         if flag not in without:
@@ -92,19 +97,17 @@ def add_restrictions(
         dest="max_workspace_bytes",
         type=_bytes,
         metavar="BYTES",
-        help="most memory that one plan may use, as 64M",
+        help="largest workspace of a plan, e.g. 64M",
     )
     group.add_argument(
         "--heuristics",
         type=_names,
         metavar="MODE,MODE",
-        help="modes of cuDNN's heuristics that are asked where nothing is measured",
+        help="modes of cuDNN's heuristics that select untuned plans",
     )
+    group.add_argument("--engines", type=_numbers, metavar="N,N", help="use only these engines")
     group.add_argument(
-        "--engines", type=_numbers, metavar="N,N", help="the only engines that may be used"
-    )
-    group.add_argument(
-        "--exclude-engines", type=_numbers, metavar="N,N", help="engines that may not be used"
+        "--exclude-engines", type=_numbers, metavar="N,N", help="do not use these engines"
     )
 
 
@@ -118,7 +121,17 @@ def load_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def restrictions_of(arguments: argparse.Namespace) -> PlanOptions | None:
-    """The options that a command was given; None when it was given none. Raises ArgumentError."""
+    """The restrictions on a command line.
+
+    Args:
+        arguments: The parsed command line.
+
+    Returns:
+        The options, or None if no flag is given.
+
+    Raises:
+        ArgumentError: A value is invalid.
+    """
     from .cuda.plans.options import PlanOptions
 
     names = [
@@ -135,7 +148,7 @@ def restrictions_of(arguments: argparse.Namespace) -> PlanOptions | None:
 def _bytes(text: str) -> int:
     found = re.fullmatch(r"(\d+)([KMG]?)", text, re.ASCII)
     if found is None:
-        message = f"expected bytes, as 65536, 64K, 64M or 2G, got {text}"
+        message = f"expected bytes, e.g. 65536, 64K, 64M or 2G, got {text}"
         raise argparse.ArgumentTypeError(message)
     return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]]
 

@@ -1,5 +1,5 @@
-"""What a program's parts take on a GPU, as measured: data only. `CudaProgram.profile` measures
-it."""
+"""Data types for the measured times of a program's calls on a GPU. `CudaProgram.profile` measures
+them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,19 @@ __all__ = ["GpuFacts", "Profile", "Timing"]
 
 @value_type(frozen=True, slots=True)
 class GpuFacts:
-    """A GPU as its driver describes it (CU_DEVICE_ATTRIBUTE_...), the versions around it, and how
-    fast it copies.
+    """A GPU (CU_DEVICE_ATTRIBUTE_...), its software versions and its copy bandwidth.
 
-    Clocks are the highest ones, in kHz; `memory_bus_bits` is the width of the bus to its memory;
-    `driver` and `cudnn` are versions as 13000 and 91900, `cudnn` 0 when the program has no graphs;
-    `copy_bytes_per_second` counts what a large copy on the device reads and writes.
+    Attributes:
+        name: The name of the GPU.
+        compute_capability: Major and minor version.
+        multiprocessors: The number of multiprocessors.
+        clock_khz: The highest clock.
+        memory_clock_khz: The highest memory clock.
+        memory_bus_bits: The width of the memory bus.
+        l2_bytes: The size of the L2 cache.
+        driver: The CUDA version of the driver, e.g. 13000.
+        cudnn: The cuDNN version, e.g. 91900; 0 if the program has no graphs.
+        copy_bytes_per_second: Bytes read plus bytes written by a large copy on the device.
     """
 
     name: str
@@ -34,11 +41,17 @@ class GpuFacts:
 
 @value_type(frozen=True, slots=True)
 class Timing:
-    """One call of a program: of kind `graph` (`index` is the call in the manifest), `kernel` (the
-    kernel in the manifest) or `copy` (the number of the copy). `bytes` are those that a copy reads
-    and writes, else 0. `microseconds` is one run of it alone, `in_place_microseconds` what it adds
-    to the calls before it in the program; None where nobody measured. `after` are the calls that it
-    waits for, by their place in the program; those that these wait for are left out."""
+    """A call of a program.
+
+    Attributes:
+        kind: "graph", "kernel" or "copy".
+        index: The index of the call or kernel in the manifest, or the number of the copy.
+        bytes: Bytes read plus bytes written by a copy, else 0.
+        microseconds: One run alone; None if not measured.
+        in_place_microseconds: The time that it adds to the previous calls in the program; None if
+            not measured.
+        after: The positions of the calls that it waits for, without indirect ones.
+    """
 
     kind: Literal["graph", "kernel", "copy"]
     index: int
@@ -50,8 +63,14 @@ class Timing:
 
 @value_type(frozen=True, slots=True)
 class Profile:
-    """`timings` are the calls in the order of the program; `replay_microseconds` is one replay of
-    the whole as it runs, with its calls in the order that `form` tells."""
+    """The profile of a program.
+
+    Attributes:
+        gpu: The GPU.
+        form: The form of the CUDA graph, which orders its calls.
+        timings: The calls in the order of the program.
+        replay_microseconds: One replay of the CUDA graph.
+    """
 
     gpu: GpuFacts
     form: str

@@ -1,6 +1,6 @@
-"""A loaded artifact that is ready to run: the part that both targets share.
+"""The base class of loaded artifacts.
 
-`cpu.py` and `cuda/program/executor.py` add memory and execution.
+`cpu.py` and `cuda/program/executor.py` implement memory and execution.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,33 +21,34 @@ from .errors import ArgumentError, ConvoyRuntimeError, WeightsError
 from .manifest import TensorSpec
 from .weights import prepare_weights
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["POISON", "Program", "Progress"]
 
-#: Told what is about to be done, how many such steps are done, and how many there are.
+#: Called with the name of the next step, the number of finished steps and the number of steps.
 Progress = Callable[[str, int, int], None]
 
-#: Every byte that `poison=True` writes; as any float type that is a NaN.
+#: The byte that `poison=True` writes. Repeated, it is a NaN of any float type.
 POISON = 0xFF
 
 
 class Program(ABC):
-    """A model that runs. Call it with one array an input, in the order of `inputs`; it returns one
+    """A loaded model. Call it with one array per input, in the order of `inputs`; it returns one
     array, or a tuple of several.
 
-    Arrays are whatever speaks DLPack; results are of the first input's library. Use it from any
-    thread. It is a context manager, and `close()` gives everything back.
+    Arrays are of any library that supports DLPack; results are of the first input's library. All
+    methods are thread-safe. As a context manager, it closes at the end.
+
+    Attributes:
+        path: The artifact.
+        manifest: The manifest of the artifact.
+        timings: Seconds of each part of the load: opening, hashing, plans, ...
     """
 
     def __init__(self, artifact: Artifact, native: NativeLibrary, *, poison: bool) -> None:
-        #: What the program is made of; None once it is closed.
+        #: None after the program is closed.
         self._source: tuple[Artifact, NativeLibrary] | None = (artifact, native)
         self._poison = poison
         self._has_weights = False
         self.path = artifact.path
-        #: Seconds of each part of the load that made this program: opening, hashing, plans, ...
         self.timings: Mapping[str, float] = {}
         self.manifest = artifact.manifest
 
@@ -63,38 +64,71 @@ class Program(ABC):
 
     @property
     def weights(self) -> tuple[TensorSpec, ...]:
-        """Name, shape and dtype of each original weight: what `load_weights` takes."""
+        """Name, shape and dtype of each of the model's weights, as `load_weights` expects them."""
         return tuple(
             spec for spec in self.manifest.weights if spec.name not in self.manifest.constants
         )
 
     @property
     def closed(self) -> bool:
-        """Whether `close()` was called."""
+        """Whether the program is closed."""
         return self._source is None
 
     @abstractmethod
     def __call__(self, *arrays: Any) -> Any:
-        """Runs the model on `arrays`."""
+        """Runs the model.
+
+        Args:
+            *arrays: One array per input, on the program's device.
+
+        Returns:
+            The output, or a tuple of several, of the first input's library.
+
+        Raises:
+            ArgumentError: Number, shape, dtype or device of the inputs differ from `inputs`.
+            WeightsError: The artifact has no weights and none were loaded.
+            ConvoyRuntimeError: The program is closed.
+        """
 
     @abstractmethod
     def run_into(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> None:
-        """Runs the model on `inputs` and writes into the arrays `outputs`, which must be packed
-        row-major."""
+        """Runs the model and writes the results into given arrays.
+
+        Args:
+            outputs: One array per output, packed row-major, without overlaps.
+            inputs: One array per input.
+
+        Raises:
+            ArgumentError: An array does not match its spec, or an output is not packed, is
+                read-only or overlaps another.
+            WeightsError: The artifact has no weights and none were loaded.
+            ConvoyRuntimeError: The program is closed.
+        """
 
     @abstractmethod
     def run_numpy(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Runs the model on host arrays and returns all outputs as host arrays, whatever the
-        target. It waits for the result."""
+        """Runs the model on host arrays for any target, and waits for the result.
+
+        Args:
+            *arrays: One host array per input; bfloat16 as uint16.
+
+        Returns:
+            One host array per output; bfloat16 as uint16.
+
+        Raises:
+            ArgumentError: Number, shape or dtype of the inputs differ from `inputs`.
+            WeightsError: The artifact has no weights and none were loaded.
+            ConvoyRuntimeError: The program is closed.
+        """
 
     @abstractmethod
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:
-        """Makes the prepared weights, complete and checked, those of the next run."""
+        """Uses these prepared weights, complete and checked, from the next run on."""
 
     def close(self) -> None:
-        """Waits for the runs that are under way, and gives memory, handles, the native library and
-        the mapped file back. Any thread may call it, also again, which does nothing more. A call
-        that begins later, or has got no further than its arguments, raises ConvoyRuntimeError."""
+        """Waits for current runs, and releases memory, handles and the native library. May be
+        called from any thread, and repeatedly. Later calls of the program raise
+        ConvoyRuntimeError."""
         self._source = None
 
     def __enter__(self) -> Program:
@@ -104,19 +138,24 @@ class Program(ABC):
         self.close()
 
     def load_weights(self, source: str | os.PathLike[str] | Mapping[str, Any]) -> None:
-        """Replaces the weights, by the code that the compiler put into the artifact; no compiler is
-        needed.
+        """Replaces the weights, by code in the artifact and without the compiler.
 
-        `source` is a .safetensors file or a mapping from names to host arrays, as a state_dict,
-        with exactly the names, shapes and dtypes of `weights`. A tensor that the model shares may
-        have any of its names, and what inference never reads may be there as well. Raises
-        WeightsError with every mismatch, ArtifactError when the file is damaged, or
-        ConvoyRuntimeError when the program is closed meanwhile; the old weights then stay in use. A
-        run has the weights of before or those of after, never some of each.
+        A run uses either the old or the new weights, never a mix. On an error the old weights stay
+        in use.
+
+        Args:
+            source: A .safetensors file, or a mapping from names to host arrays, e.g. a state_dict,
+                with exactly the names, shapes and dtypes of `weights`. A shared tensor may have any
+                of its names, and tensors that inference does not read are ignored.
+
+        Raises:
+            WeightsError: The weights do not match; lists every mismatch.
+            ArtifactError: The file is damaged.
+            ConvoyRuntimeError: The program is closed.
         """
-        if (made_of := self._source) is None:
+        if (source_files := self._source) is None:
             raise self._closed()
-        artifact, native = made_of
+        artifact, native = source_files
         prepared = prepare_weights(native, self.manifest, source, artifact.constants())
         self._install(prepared)
         self._has_weights = True
@@ -145,8 +184,8 @@ class Program(ABC):
         device: tuple[int, int],
         stream: Callable[[Any], int] | None = None,
     ) -> list[View]:
-        """Borrows and checks the arrays of one side of a call. `stream` says for each array what
-        `arrays.view` is told."""
+        """Borrows and checks the inputs or outputs of a call. `stream` returns the `stream`
+        argument of `arrays.view` for an array."""
         if len(arrays) != len(specs):
             names = ", ".join(spec.name for spec in specs) or "none"
             raise ArgumentError(
@@ -164,8 +203,7 @@ class Program(ABC):
         return views
 
     def _check_targets(self, targets: Sequence[View]) -> None:
-        """Raises ArgumentError unless the arrays that `run_into` writes are packed and apart from
-        one another."""
+        """Raises ArgumentError unless the outputs of `run_into` are packed and do not overlap."""
         for got, spec in zip(targets, self.outputs, strict=True):
             if not is_packed(got):
                 raise ArgumentError(

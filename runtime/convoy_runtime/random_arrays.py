@@ -1,4 +1,4 @@
-"""Inputs for a program that is run without any."""
+"""Random inputs, for a program that is run without input files."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ __all__ = ["random_array"]
 
 
 def random_array(spec: TensorSpec, seed: int = 0) -> np.ndarray:
-    """An array for `spec`: normal floats, small integers, booleans; bfloat16 as the bits of each
-    element."""
+    """A random array.
+
+    Args:
+        spec: Its shape and dtype.
+        seed: The seed of numpy's generator.
+
+    Returns:
+        Normally distributed floats, or integers and booleans of 0 and 1; bfloat16 as uint16.
+    """
     generator = np.random.default_rng(seed)
     if spec.dtype == "bfloat16":
         bits = generator.standard_normal(spec.shape, dtype=np.float32).view(np.uint32) >> 16

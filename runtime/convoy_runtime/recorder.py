@@ -1,5 +1,5 @@
-"""What a graph's build function says to cuDNN, written down. No cuDNN is needed: the function gets
-a table of entry points that record."""
+"""Records the cuDNN calls of a graph's build function. cuDNN is not needed: the function gets a
+table of recording entry points."""
 
 from __future__ import annotations
 
@@ -14,21 +14,26 @@ from .value_types import value_type
 __all__ = ["Call", "RecordedDescriptor", "Recording", "RecordingError", "Setting", "record"]
 
 _HANDLE, _DESCRIPTOR = 0, 15
-#: Bytes of an element by cudnnBackendAttributeType_t; all other types up to _LAST_TYPE are enums of
-#: 4 bytes.
+#: cudnnBackendAttributeType_t to the size of an element in bytes. All other types up to _LAST_TYPE
+#: are enums of 4 bytes.
 _BYTES = {_HANDLE: 8, 2: 1, 3: 8, 5: 8, 6: 8, _DESCRIPTOR: 8, 24: 1, 26: 16}
 _LAST_TYPE = 30
 
 
 class RecordingError(ConvoyRuntimeError):
-    """The build function failed, or said something whose size is not known here."""
+    """The build function failed, or set an attribute of an unknown type."""
 
 
 @value_type(frozen=True, slots=True)
 class Setting:
-    """One cudnnBackendSetAttribute. `data` are the raw bytes of `count` elements of the
-    cudnnBackendAttributeType_t `type`; for descriptors their places in Recording.descriptors; for a
-    handle, which is of its process, nothing."""
+    """A cudnnBackendSetAttribute.
+
+    Attributes:
+        type: The cudnnBackendAttributeType_t.
+        count: The number of elements.
+        data: The raw bytes of the elements. For descriptors, their indices into
+            `Recording.descriptors`; empty for a handle, whose value depends on the process.
+    """
 
     type: int
     count: int
@@ -37,8 +42,13 @@ class Setting:
 
 @dataclass(slots=True)
 class RecordedDescriptor:
-    """A descriptor of the cudnnBackendDescriptorType_t `kind`, and what was set on it by
-    cudnnBackendAttributeName_t, in that order."""
+    """A descriptor.
+
+    Attributes:
+        kind: The cudnnBackendDescriptorType_t.
+        settings: cudnnBackendAttributeName_t to setting, in the order of the calls.
+        finalized: Whether cudnnBackendFinalize was called.
+    """
 
     kind: int
     settings: dict[int, Setting] = field(default_factory=dict)
@@ -47,8 +57,8 @@ class RecordedDescriptor:
 
 @value_type(frozen=True, slots=True)
 class Call:
-    """A call as it was made: `name` is create, set or finalize, `descriptor` the place of what it
-    was made on; a set has the rest."""
+    """A call. `name` is "create", "set" or "finalize", and `descriptor` the index of its
+    descriptor. A set also has the attribute and the setting."""
 
     name: str
     descriptor: int
@@ -58,7 +68,7 @@ class Call:
 
 @value_type(frozen=True, slots=True)
 class Recording:
-    """Every descriptor in the order of creation, every call in its order; `result` is the place of
+    """The descriptors in the order of creation, and the calls in order. `result` is the index of
     the operation graph."""
 
     descriptors: tuple[RecordedDescriptor, ...]
@@ -67,16 +77,26 @@ class Recording:
 
 
 def record(build: Any) -> Recording:
-    """Runs a graph's build function (`_abi.BUILD_GRAPH`) without cuDNN. Raises RecordingError."""
+    """Runs a build function without cuDNN.
+
+    Args:
+        build: The function, an `_abi.BUILD_GRAPH`.
+
+    Returns:
+        The recorded calls.
+
+    Raises:
+        RecordingError: The function failed, or set an attribute of an unknown type.
+    """
     descriptors: list[RecordedDescriptor] = []
     calls: list[Call] = []
     problems: list[str] = []
 
-    # Descriptors are handed out as their place plus one: a null descriptor is an error to generated
-    # code.
+    # A descriptor is its index plus one, because generated code treats a null descriptor as an
+    # error.
     def place(descriptor: int | None) -> int:
         if not descriptor or descriptor > len(descriptors):
-            problems.append(f"{descriptor} is no descriptor that was created")
+            problems.append(f"{descriptor} is not a created descriptor")
             return -1
         return descriptor - 1
 
@@ -92,7 +112,7 @@ def record(build: Any) -> Recording:
         target = place(descriptor)
         if not 0 <= kind <= _LAST_TYPE:
             problems.append(
-                f"attribute {attribute} has elements of type {kind}, whose size is not known"
+                f"attribute {attribute} has elements of type {kind}, whose size is unknown"
             )
         if problems:
             return 1

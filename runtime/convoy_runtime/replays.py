@@ -1,5 +1,5 @@
-"""How long a loaded program takes: on a GPU its CUDA graph alone, without copies in and out, on the
-host a whole call."""
+"""Times a loaded program: on a GPU a replay of its CUDA graph, without copies of inputs and
+outputs; on the host a whole call."""
 
 from __future__ import annotations
 
@@ -14,17 +14,27 @@ from .value_types import value_type
 
 __all__ = ["Figures", "measure"]
 
-#: A measurement lasts about this long, in rounds whose median is given.
+#: Number of rounds; the result is their median.
 _ROUNDS = 7
 _HOST_ROUNDS = 20
 _HOST_REPLAYS = 50
+#: Duration of a round.
 _ROUND_SECONDS = 0.2
 
 
 @value_type(frozen=True, slots=True)
 class Figures:
-    """Microseconds of `what`: the median of `rounds` rounds of `count` in a row, and the least and
-    the most. `host` is what one costs the host until it is enqueued, None where a call waits."""
+    """Times in microseconds.
+
+    Attributes:
+        what: The timed unit.
+        rounds: The number of rounds.
+        count: The number of consecutive runs in a round.
+        median: The median over rounds, per run.
+        least: The fastest round, per run.
+        most: The slowest round, per run.
+        host: Host time to enqueue a run; None if a run is synchronous.
+    """
 
     what: str
     rounds: int
@@ -36,11 +46,19 @@ class Figures:
 
 
 def measure(program: Program, inputs: Sequence[np.ndarray]) -> Figures:
-    """Times `program` on host arrays."""
+    """Times a program.
+
+    Args:
+        program: The program.
+        inputs: One host array per input.
+
+    Returns:
+        The times.
+    """
     program.run_numpy(*inputs)
     replay = getattr(program, "replay", None)
 
-    def some(count: int) -> float:
+    def time_runs(count: int) -> float:
         begin = time.perf_counter()
         for _ in range(count):
             if replay is None:
@@ -51,8 +69,8 @@ def measure(program: Program, inputs: Sequence[np.ndarray]) -> Figures:
             program.synchronize()  # type: ignore[attr-defined]
         return (time.perf_counter() - begin) / count * 1e6
 
-    count = max(1, int(_ROUND_SECONDS * 1e6 / max(some(1), 0.1)))
-    times = sorted(some(count) for _ in range(_ROUNDS))
+    count = max(1, int(_ROUND_SECONDS * 1e6 / max(time_runs(1), 0.1)))
+    times = sorted(time_runs(count) for _ in range(_ROUNDS))
     what = "run" if replay is None else "replay of the CUDA graph"
     return Figures(
         what,
@@ -66,8 +84,8 @@ def measure(program: Program, inputs: Sequence[np.ndarray]) -> Figures:
 
 
 def _host(program: Program) -> float:
-    """What a replay costs the host: the median over rounds so short that the driver's queue never
-    fills."""
+    """Host time of a replay in microseconds: the median over rounds that are too short to fill the
+    driver's queue."""
     times = []
     for _ in range(_HOST_ROUNDS):
         program.synchronize()  # type: ignore[attr-defined]

@@ -1,5 +1,4 @@
-"""Where the time of a load goes: a stopwatch that always runs for one part, switched where a part
-begins and ends."""
+"""Measures the parts of a load: a stopwatch that counts for exactly one part at a time."""
 
 from __future__ import annotations
 
@@ -10,20 +9,19 @@ from contextvars import ContextVar
 
 __all__ = ["collect", "part"]
 
-#: What no part was named for.
+#: The part of code outside of any named part.
 _REST = "rest"
 
 
 class _Stopwatch:
-    """Seconds by part, in the order in which parts began. Each moment is counted once, for the
-    innermost part."""
+    """Seconds by part, in the order in which parts began. Time counts for the innermost part."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._part, self._since = _REST, time.perf_counter()
 
     def switch(self, name: str) -> str:
-        """Counts from now on for `name`; the part before."""
+        """Counts for `name` from now on. Returns the previous part."""
         now = time.perf_counter()
         self.seconds[self._part] = self.seconds.get(self._part, 0.0) + now - self._since
         self.seconds.setdefault(name, 0.0)
@@ -36,8 +34,8 @@ _running: ContextVar[_Stopwatch | None] = ContextVar("_running", default=None)
 
 @contextmanager
 def collect() -> Iterator[dict[str, float]]:
-    """Measures the parts of what is done inside; the dict, seconds by part, is complete at the
-    end."""
+    """Measures the parts of the enclosed code. The yielded dict has seconds by part, and is
+    complete at the end."""
     stopwatch = _Stopwatch()
     token = _running.set(stopwatch)
     try:
@@ -49,7 +47,7 @@ def collect() -> Iterator[dict[str, float]]:
 
 @contextmanager
 def part(name: str) -> Iterator[None]:
-    """What is done inside counts for `name`, when anything is measured."""
+    """Counts the enclosed code for `name`, inside `collect`."""
     stopwatch = _running.get()
     if stopwatch is None:
         yield

@@ -1,5 +1,4 @@
-"""From the model's weights to the prepared ones, by the code that the compiler put into the
-artifact. No compiler is needed."""
+"""Prepares the model's weights by code in the artifact, without the compiler."""
 
 from __future__ import annotations
 
@@ -29,14 +28,24 @@ def prepare_weights(
     source: str | os.PathLike[str] | Mapping[str, Any],
     constants: Mapping[str, HostTensor] | None = None,
 ) -> dict[str, HostTensor]:
-    """The prepared weights by name, computed on the host by `convoy_prepare_weights`.
+    """Computes the prepared weights on the host with `convoy_prepare_weights`.
 
-    `source` is a .safetensors file or a mapping from names to host arrays, as a state_dict, with
-    exactly the names, shapes and dtypes of `manifest.weights`, less those that `constants` has. A
-    shared tensor may have any of its names; those of `manifest.unused` and BatchNorm's
-    `num_batches_tracked`, which inference never reads, may be there as well. Raises WeightsError
-    with every mismatch, ArtifactError when the file is damaged, ExecutionError when the native code
-    fails.
+    Args:
+        native: The library of the artifact.
+        manifest: The manifest of the artifact.
+        source: A .safetensors file, or a mapping from names to host arrays, e.g. a state_dict, with
+            exactly the names, shapes and dtypes of `manifest.weights`, except those in `constants`.
+            A shared tensor may have any of its names. `manifest.unused` and BatchNorm's
+            `num_batches_tracked` are ignored, because inference does not read them.
+        constants: The weights that are not in a state dict.
+
+    Returns:
+        Name to prepared weight.
+
+    Raises:
+        WeightsError: The weights do not match; lists every mismatch.
+        ArtifactError: The file is damaged.
+        ExecutionError: The native code fails.
     """
     given = _given_weights(manifest, source, constants or {})
     prepared = {
@@ -55,7 +64,18 @@ def prepare_weights(
 
 
 def host_tensor(array: Any, name: str) -> HostTensor:
-    """A copy of a host array that speaks DLPack. Raises ArgumentError, which calls it `name`."""
+    """Copies a host array.
+
+    Args:
+        array: A numpy array, or an array that supports DLPack.
+        name: Its name, for messages.
+
+    Returns:
+        A packed, 64-byte aligned copy.
+
+    Raises:
+        ArgumentError: The array cannot be read.
+    """
     got = view(array, name)
     return HostTensor(got.dtype, aligned_copy(got))
 
@@ -65,7 +85,7 @@ def _given_weights(
     source: str | os.PathLike[str] | Mapping[str, Any],
     constants: Mapping[str, HostTensor],
 ) -> list[np.ndarray]:
-    """The arrays that `convoy_prepare_weights` takes, 64-byte aligned, in the manifest's order."""
+    """The arguments of `convoy_prepare_weights`: 64-byte aligned arrays in the manifest's order."""
     origin = "the mapping"
     if not isinstance(source, Mapping):
         origin, source = str(source), _read_file(Path(source))
@@ -98,7 +118,7 @@ def _given_weights(
                     value.array,
                 )
             else:
-                # Parameters: a copy is made, so nothing that autograd could follow is lost.
+                # Parameters are detached; their values are copied.
                 got = view(value.detach() if hasattr(value, "detach") else value, name)
             check(got, spec, name, (CPU, 0))
         except ArgumentError as error:
@@ -107,7 +127,7 @@ def _given_weights(
         views.append(got)
     if problems:
         raise WeightsError(
-            problem=f"{origin}: {len(problems)} of the weights do not fit, the old ones stay:",
+            problem=f"{origin}: {len(problems)} weights do not match, the old ones stay in use:",
             problems=tuple(problems),
         )
     return [_readable(got) for got in views]
@@ -126,5 +146,5 @@ def _strides(array: np.ndarray) -> tuple[int, ...]:
 
 
 def _readable(got: View) -> np.ndarray:
-    """The elements packed and 64-byte aligned: where they lie when they are, else a copy."""
+    """The elements packed and 64-byte aligned, copied only if necessary."""
     return host_array(got) if is_packed(got) and got.pointer % 64 == 0 else aligned_copy(got)

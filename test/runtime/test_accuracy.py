@@ -19,7 +19,7 @@ ONE = np.array([1, -4, 2], np.float32)
         (ONE + np.float32(0.041), "bfloat16", None),
         (ONE + np.float32(1e-6), "int32", "by 2.4e-07 of the largest value"),
         (ONE, "int64", None),
-        (np.array([1, np.nan, 2], np.float32), "float16", "in where it has NaN"),
+        (np.array([1, np.nan, 2], np.float32), "float16", "in the positions of NaN"),
     ],
 )
 def test_mismatch(got: np.ndarray, dtype: str, expected: str | None) -> None:

@@ -76,10 +76,10 @@ def test_bfloat16_is_kept_as_bits() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"abc", "is no safetensors file: 3 bytes are too few"),
+        (b"abc", "is not a safetensors file: 3 bytes are too few"),
         (b"\xff" * 16, "a header of 18446744073709551615 bytes in a file of 16"),
-        (b"\x02" + b"\0" * 7 + b"{]", "the header is no JSON"),
-        (b"\x02" + b"\0" * 7 + b"[]", "the header is no object"),
+        (b"\x02" + b"\0" * 7 + b"{]", "the header is not JSON"),
+        (b"\x02" + b"\0" * 7 + b"[]", "the header is not an object"),
         (
             b"\x08" + b"\0" * 7 + b'{"w": 1}',
             "w: expected an object with dtype, shape and data_offsets",
@@ -117,10 +117,13 @@ def test_absent_and_foreign_files(tmp_path: Path) -> None:
     path.write_bytes(b"")
     assert "is empty" in refused(path)
     path.write_bytes(b"\x7fELF and so on")
-    assert "is no Convoy artifact: it does not start as a zip does" in refused(path)
+    assert "is not a Convoy artifact: it does not begin like a zip file" in refused(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("model/data.pkl", b"x")
-    assert "is a zip, but no Convoy artifact: it does not begin with manifest.json" in refused(path)
+    assert (
+        "is a zip file, but not a Convoy artifact: it does not begin with manifest.json"
+        in refused(path)
+    )
 
 
 def test_every_truncation_is_detected(affine: Path) -> None:
@@ -198,7 +201,7 @@ def test_digest_of_another_artifact_is_refused(affine: Path, affine_bare: Path) 
     with pytest.raises(
         ArtifactError,
         match=(
-            r"bare\.convoy: digest: is another artifact than the digest says.*expected "
+            r"bare\.convoy: digest: does not match the given digest.*expected "
             rf"{digest}, got sha256:"
         ),
     ):
@@ -213,7 +216,7 @@ def test_digest_of_another_artifact_is_refused(affine: Path, affine_bare: Path) 
     ):
         with pytest.raises(
             ArgumentError,
-            match="digest: is no digest of an artifact: expected sha256: and 64 hexadecimal digits",
+            match="digest: is not the digest of an artifact: expected sha256: and 64 hexadecimal digits",
         ):
             convoy_runtime.load(affine, digest=text)
 
@@ -251,7 +254,7 @@ def test_repacked_artifact_is_refused(affine: Path) -> None:
                 archive.writestr(name, content)
         assert (
             "has no digest of manifest.json: an older version of convoy wrote it, or "
-            "another program packed it again"
+            "another program repacked it"
         ) in refused(affine)
         with zipfile.ZipFile(affine, "a") as archive:
             archive.comment = comment
@@ -275,13 +278,13 @@ def test_members_and_manifest_disagree(affine: Path) -> None:
         message = refused(affine)
         assert (
             "is truncated or damaged: expected" in message
-            or "is not as manifest.json says" in message
+            or "does not match manifest.json" in message
         )
     changed = bytes([*members["native.so"][:-1], members["native.so"][-1] ^ 1])
     affine.write_bytes(packed(manifest, {**members, "native.so": changed}))
     assert (
-        "the header of native.so is not as manifest.json says: the file is damaged, or "
-        "another program packed it"
+        "the header of native.so does not match manifest.json: the file is damaged, or "
+        "another program repacked it"
     ) in refused(affine)
 
 
@@ -292,7 +295,7 @@ def test_invalid_member_names(affine: Path, name: str) -> None:
     tree = json.loads(open_artifact(affine).manifest.to_json())
     tree["files"][name] = tree["files"]["native.so"]
     with pytest.raises(
-        ArtifactError, match="files: expected names of members, as plans/x.json, got "
+        ArtifactError, match="files: expected names of members, e.g. plans/x.json, got "
     ):
         read_manifest(json.dumps(tree))
 
@@ -302,12 +305,12 @@ def test_malformed_manifest(affine: Path) -> None:
     for text, message in (
         (
             b'{"format": "convoy", "format": "convoy"}',
-            "the name 'format' is there twice in an object",
+            "duplicate name 'format' in an object",
         ),
         (b'{"format": "\\ud800"}', "surrogates not allowed"),
-        ('{"format": "convoy"}'.encode("utf-16"), "is no JSON: 'utf-8' codec can't decode"),
-        (b"[" * 100000, "is no JSON: "),
-        (b"", "is no JSON: "),
+        ('{"format": "convoy"}'.encode("utf-16"), "is not JSON: 'utf-8' codec can't decode"),
+        (b"[" * 100000, "is not JSON: "),
+        (b"", "is not JSON: "),
     ):
         affine.write_bytes(packed(text, members))
         assert message in refused(affine)
@@ -371,13 +374,13 @@ def test_feature_names_of_llvm(tmp_path: Path) -> None:
     ):
         check_host(host, cpuinfo=cpuinfo)
     with pytest.raises(
-        ArtifactError, match=r"cannot tell this machine's CPU features: .*No such file"
+        ArtifactError, match=r"cannot read this machine's CPU features: .*No such file"
     ):
         check_host(host, cpuinfo=tmp_path / "none")
 
 
 def test_weights_must_match_the_manifest(tmp_path: Path, affine_so: bytes) -> None:
-    with pytest.raises(ValueError, match="do not agree with the manifest: b: expected"):
+    with pytest.raises(ValueError, match="do not match the manifest: b: expected"):
         write_artifact(
             tmp_path / "a", affine_manifest(), {"native.so": affine_so}, {"ws": PREPARED["ws"]}
         )

@@ -104,14 +104,14 @@ def test_killed_process_loses_one_plan(pool: BuildPool) -> None:
     assert first.plan
     os.kill(pool._all[0]._process.pid, signal.SIGKILL)
     (lost,) = pool.build([job(0)])
-    assert lost == Built(error="the process that built it ended: SIGKILL")
+    assert lost == Built(error="the build process ended: SIGKILL")
     assert pool.build([job(0)]) == [first]
 
 
 def test_process_that_cannot_start(native: bytes, cudnn: Cudnn, tmp_path: Path) -> None:
     pool = BuildPool(native, str(tmp_path / "libcudnn.so.9"), device=None, properties="none")
     (built,) = pool.build([job(0)])
-    assert built.error.startswith("the process for it could not start: cuDNN is not there; tried:")
+    assert built.error.startswith("the build process could not start: cuDNN is missing; tried:")
     assert built.not_here
     pool.close()
     (built,) = pool.build([job(0)])
@@ -120,5 +120,5 @@ def test_process_that_cannot_start(native: bytes, cudnn: Cudnn, tmp_path: Path) 
     broken = BuildPool(b"", cudnn.path, device=None, properties="none")
     (built,) = broken.build([job(0)])
     assert built.error.startswith(
-        "the process for it could not start: native.so: is no shared library: 0 bytes are too few"
+        "the build process could not start: native.so: is not a shared library: 0 bytes are too few"
     )

@@ -32,17 +32,17 @@ def test_more_memory_than_available(
         {"native.so": compile_c("affine.c", f"-DARENA={size}")},
         PREPARED,
     )
-    with pytest.raises(ArtifactError, match=f"no memory of {size} bytes for {field}"):
+    with pytest.raises(ArtifactError, match=f"cannot allocate {size} bytes for {field}"):
         convoy_runtime.load(tmp_path / "a")
 
 
 def test_results_larger_than_memory(affine: Path) -> None:
     rewrite(affine, put("outputs", [spec("y", 1 << 57)]))
-    with pytest.raises(ArtifactError, match=f"no memory of {1 << 59} bytes for outputs"):
+    with pytest.raises(ArtifactError, match=f"cannot allocate {1 << 59} bytes for outputs"):
         convoy_runtime.load(affine)
     with pytest.raises(
         ConvoyRuntimeError,
-        match=rf"no memory of {1 << 59} bytes for float32 of shape \[{1 << 57}\]",
+        match=rf"cannot allocate {1 << 59} bytes for float32 of shape \[{1 << 57}\]",
     ):
         aligned_empty((1 << 57,), "float32")
 
@@ -90,14 +90,14 @@ def test_a_truncated_library_in_an_artifact(affine: Path, affine_so: bytes) -> N
 @pytest.mark.parametrize(
     ("place", "content", "message"),
     [
-        (0, b"\x7fELG", "is no shared library of a 64-bit little-endian machine"),
-        (4, b"\x01", "is no shared library of a 64-bit"),
-        (16, b"\x02", "is no shared library of a 64-bit"),
+        (0, b"\x7fELG", "is not a shared library of a 64-bit little-endian machine"),
+        (4, b"\x01", "is not a shared library of a 64-bit"),
+        (16, b"\x02", "is not a shared library of a 64-bit"),
         (32, b"\xff" * 8, "expected program headers up to byte"),
         (54, b"\x01", "expected program headers up to byte"),
         (56, b"\xff\xff", "expected program headers up to byte"),
-        (56, b"\0\0", "it has nothing to load"),
-        (64 + 40, bytes(8), "is to fit into 0"),
+        (56, b"\0\0", "it has no segments to load"),
+        (64 + 40, bytes(8), "exceeds its 0 bytes"),
     ],
 )
 def test_invalid_headers_of_a_library(
@@ -128,17 +128,17 @@ def header(**tensors: tuple[str, list[int], list[int]]) -> bytes:
         (header(a=("F32", [2], [0, 8]), b=("F32", [2], [4, 12])) + bytes(12),
         "b: overlaps .*: expected byte 8 of the data, got 4"),
         (header(a=("F32", [1], [0, 4]), b=("F32", [1], [0, 4])) + bytes(4),
-        "b: overlaps the tensor before it"),
+        "b: overlaps the previous tensor"),
         (header(a=("F32", [1], [0, 4]), b=("F32", [1], [8, 12])) + bytes(12),
-        "b: leaves a hole before it: expected byte 4 of the data"),
+        "b: leaves a gap before it: expected byte 4 of the data"),
         (header(a=("F32", [1], [4, 8])) + bytes(8),
-        "a: leaves a hole before it: expected byte 0 of the data"),
+        "a: leaves a gap before it: expected byte 0 of the data"),
         (header(a=("F32", [1], [0, 4])) + bytes(9),
-        "is no safetensors file: expected 4 bytes of data, as its tensors have, got 9"),
+        "is not a safetensors file: its tensors have 4 bytes of data, got 9"),
         (header(a=("F32", [1], [-4, 0])),
         "a: expected an object with dtype, shape and data_offsets"),
         (b'\x20' + bytes(7) + b'{"a": {"dtype": "F32", "a": 1}, "a": 2}'.ljust(32)[:32],
-        "the header is no JSON"),
+        "the header is not JSON"),
     ],
 )  # fmt: skip
 def test_invalid_safetensors(content: bytes, message: str) -> None:

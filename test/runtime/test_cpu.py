@@ -140,7 +140,7 @@ def test_any_dlpack_array(program: Program) -> None:
         (
             ([1, 2],),
             (
-                r"input 'x': is no array: expected an array that speaks DLPack \(torch, "
+                r"input 'x': is not an array: expected an array that supports DLPack \(torch, "
                 r"numpy, cupy, jax\), got list"
             ),
         ),
@@ -165,7 +165,7 @@ def test_wrong_arguments(program: Program, arrays: tuple[object, ...], message: 
 def test_wrong_torch_arguments(program: Program) -> None:
     torch = pytest.importorskip("torch")
     with pytest.raises(
-        ArgumentError, match="input 'x': its library does not hand it out: .*require.* grad"
+        ArgumentError, match="input 'x': its library does not export it: .*require.* grad"
     ):
         program(torch.zeros(2, 3, requires_grad=True))
     with pytest.raises(
@@ -264,12 +264,12 @@ def test_every_wrong_weight_is_listed_and_the_old_ones_stay(
         "s: wrong dtype: expected float32, got float16",
     )
     assert str(caught.value).startswith(
-        "the mapping: 4 of the weights do not fit, the old ones stay:\n  b: missing\n"
+        "the mapping: 4 weights do not match, the old ones stay in use:\n  b: missing\n"
     )
     with pytest.raises(WeightsError, match=r"no\.safetensors: cannot be read: No such file"):
         program.load_weights(tmp_path / "no.safetensors")
     (tmp_path / "bad.safetensors").write_bytes(b"junk")
-    with pytest.raises(ArtifactError, match=r"bad\.safetensors: is no safetensors file"):
+    with pytest.raises(ArtifactError, match=r"bad\.safetensors: is not a safetensors file"):
         program.load_weights(tmp_path / "bad.safetensors")
     np.testing.assert_array_equal(program(X), reference(X))
 
@@ -278,7 +278,7 @@ def test_mismatched_native_library(tmp_path: Path, compile_c: Callable[..., byte
     path = tmp_path / "a"
     write_artifact(path, affine_manifest(), {"native.so": b"\x7fELF junk"})
     with pytest.raises(
-        ArtifactError, match=r"native\.so: is no shared library: 9 bytes are too few"
+        ArtifactError, match=r"native\.so: is not a shared library: 9 bytes are too few"
     ):
         convoy_runtime.load(path)
     write_artifact(path, affine_manifest(), {"native.so": compile_c("affine.c", "-DABI=99")})

@@ -68,7 +68,7 @@ def test_no_driver(artifact: Path, tmp_path: Path) -> None:
     (tmp_path / "libcuda.so.1").write_text("none")
     printed = load(artifact, LD_LIBRARY_PATH=str(tmp_path))
     assert printed.startswith(
-        "the NVIDIA driver is not there: libcuda.so.1 cannot be loaded\n  hint: install "
+        "the NVIDIA driver is missing: libcuda.so.1 cannot be loaded\n  hint: install "
         "NVIDIA's driver"
     )
 
@@ -83,7 +83,7 @@ def test_no_gpu(artifact: Path, driver: Path) -> None:
     printed = load(artifact, LD_LIBRARY_PATH=str(driver), FAKE_NO_DEVICE="1")
     assert printed.startswith(
         "cuInit failed: CUDA_ERROR_NO_DEVICE (described)\n  hint: no GPU is visible: "
-        "look at nvidia-smi"
+        "check nvidia-smi"
     )
 
 

@@ -22,7 +22,7 @@ X = np.array([[1, 2, 3], [-4, -5, 6]], np.float32)
 def test_info(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(affine)]) == 0
     printed = capsys.readouterr().out
-    assert f"target cpu, format {FORMAT_VERSION}, ABI 3, made by convoy test\n" in printed
+    assert f"target cpu, format {FORMAT_VERSION}, ABI 3, produced by convoy test\n" in printed
     assert (
         "input x: float32[2, 3]\noutput y: float32[2, 3]\n3 weights, 2 prepared, arena "
         "of 64 bytes\n"
@@ -94,7 +94,7 @@ def test_exit_codes(
     )
     fails(1, r"x\.npy: No such file or directory", affine, "--run", "--input", tmp_path / "x.npy")
     (tmp_path / "x.npy").write_bytes(b"junk")
-    fails(5, r"x\.npy: is no array file", affine, "--run", "--input", tmp_path / "x.npy")
+    fails(5, r"x\.npy: is not an array file", affine, "--run", "--input", tmp_path / "x.npy")
     fails(
         5,
         "--output: too many: expected 1 at most, got 2",

@@ -126,13 +126,13 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         ),
         (put("weights", {}), "weights: expected a list of objects, got {}"),
         (put("weights.1", 3), "weights[1]: expected an object, got 3"),
-        (put("weights.1.name", "w"), "weights[1].name: 'w' is there twice"),
+        (put("weights.1.name", "w"), "weights[1].name: duplicate name 'w'"),
         (
             put("prepared.0.colour", "red"),
-            'prepared[0].colour: is no field of this format version, got "red"',
+            'prepared[0].colour: is not a field of this format version, got "red"',
         ),
         (put("arena_bytes", 1.5), "arena_bytes: expected an integer from 0 to 2**63 - 1, got 1.5"),
-        (put("surprise", 1), "surprise: is no field of this format version, got 1"),
+        (put("surprise", 1), "surprise: is not a field of this format version, got 1"),
         (
             put("producer", {"convoy": 1}),
             'producer: expected an object of strings, got {"convoy": 1}',
@@ -186,7 +186,7 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         ),
         (put("steps.2.copy", -1), "steps[2].copy: expected an integer from 0 to 2**63 - 1, got -1"),
         (put("steps.2", {"wait": 1}), "steps[2].call: is missing, expected an integer"),
-        (put("steps.2.call", 0), "steps[2].copy: is no field of this format version, got 64"),
+        (put("steps.2.call", 0), "steps[2].copy: is not a field of this format version, got 64"),
         (
             put("graphs.0.tensors.0.strides", [2**62, 2**62]),
             "graphs[0].tensors[0].strides: expected a tensor of less than 2**63 bytes",
@@ -231,11 +231,11 @@ def test_every_fault_is_named(change: Callable[[dict[str, Any]], None], message:
         (put("graphs.0.kernels.0.shared_bytes", ...),
          "graphs[0].kernels[0].shared_bytes: is missing, expected an integer from 0 to 2**31 - 1"),
         (put("graphs.0.kernels.0.chip", "sm_90b"),
-        'graphs[0].kernels[0].chip: expected an architecture, as sm_90, got "sm_90b"'),
+        'graphs[0].kernels[0].chip: expected an architecture, e.g. sm_90, got "sm_90b"'),
         (put("graphs.0.kernels.0.chip", 90),
-        "graphs[0].kernels[0].chip: expected an architecture, as sm_90, got 90"),
+        "graphs[0].kernels[0].chip: expected an architecture, e.g. sm_90, got 90"),
         (put("graphs.0.kernels.0.cluster", 2),
-        "graphs[0].kernels[0].cluster: is no field of this format version, got 2"),
+        "graphs[0].kernels[0].cluster: is not a field of this format version, got 2"),
         (put("graphs.0.kernels", {}), "graphs[0].kernels: expected a list of objects, got {}"),
         (put("graphs.0.preference", "fastest"),
         'graphs[0].preference: expected one of kernel, plan, only_kernel, got "fastest"'),
@@ -245,7 +245,7 @@ def test_every_fault_is_named(change: Callable[[dict[str, Any]], None], message:
         (put("graphs.0.products.dtype", ...),
         ("graphs[0].products.dtype: is missing, expected a string without control " "characters")),
         (put("graphs.0.products.bytes", 2),
-        "graphs[0].products.bytes: is no field of this format version, got 2"),
+        "graphs[0].products.bytes: is not a field of this format version, got 2"),
         # A graph without kernels can only prefer a plan.
         (put("graphs.0.kernels", ...), 'graphs[0].preference: expected one of plan, got "kernel"'),
         (put("graphs.0.symbol", None), "graphs[0].symbol: expected a C identifier, got null"),
@@ -271,14 +271,18 @@ def test_only_kernel_graph_has_no_symbol(symbol: Any) -> None:
     assert read_manifest(json.dumps(tree)) == ONLY_KERNEL
     put("graphs.0.fingerprint", "0" * 64)(tree)
     with pytest.raises(
-        ArtifactError, match=r"graphs\[0\].fingerprint: is no field of this format version"
+        ArtifactError, match=r"graphs\[0\].fingerprint: is not a field of this format version"
     ):
         read_manifest(json.dumps(tree))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{", "is no JSON"), ("[]", "top level: expected an object, got []"), (b"\xff", "is no JSON")],
+    [
+        ("{", "is not JSON"),
+        ("[]", "top level: expected an object, got []"),
+        (b"\xff", "is not JSON"),
+    ],
 )
 def test_text_that_is_not_a_manifest(text: str | bytes, message: str) -> None:
     with pytest.raises(ArtifactError, match=message.replace("[", r"\[")):

@@ -96,7 +96,7 @@ def put(path: str, value: Any) -> Callable[[], str]:
         ("name", 1, ".name: expected a string without control characters, got 1"),
         ("graph", -1, ".graph: expected an integer from 0 to 2**63 - 1, got -1"),
         ("graph", 2, ".graph: expected less than 2, the number of graphs in manifest.json, got 2"),
-        ("cost", 1, ".cost: is no field of this format version, got 1"),
+        ("cost", 1, ".cost: is not a field of this format version, got 1"),
         ("temporaries", ..., ".temporaries: is missing, expected a list of objects"),
         ("temporaries.0.zeros", 0, ".temporaries[0].zeros: expected true or false, got 0"),
         (
@@ -137,18 +137,18 @@ def put(path: str, value: Any) -> Callable[[], str]:
         (
             "steps.0.tensors",
             [4, 1, 3],
-            ".steps[0].tensors: expected something that is computed by then, got 4",
+            ".steps[0].tensors: expected a tensor that a previous step computes, got 4",
         ),
         (
             "steps.0.tensors",
             [3, 1, 4],
-            ".steps[0].tensors: expected something that is computed by then, got 3",
+            ".steps[0].tensors: expected a tensor that a previous step computes, got 3",
         ),
         (
             "steps.0.tensors",
             [0, 1, 0],
             (
-                ".steps[0].tensors: expected a result or a temporary that nothing has "
+                ".steps[0].tensors: expected a result or a temporary that no step has "
                 "written yet, got 0"
             ),
         ),
@@ -156,7 +156,7 @@ def put(path: str, value: Any) -> Callable[[], str]:
             "temporaries.0.zeros",
             True,
             (
-                ".steps[0].tensors: expected a result or a temporary that nothing has "
+                ".steps[0].tensors: expected a result or a temporary that no step has "
                 "written yet, got 4"
             ),
         ),
@@ -164,11 +164,11 @@ def put(path: str, value: Any) -> Callable[[], str]:
             "steps.1.tensors",
             [0, 2, 4],
             (
-                ".steps[1].tensors: expected a result or a temporary that nothing has "
+                ".steps[1].tensors: expected a result or a temporary that no step has "
                 "written yet, got 4"
             ),
         ),
-        ("steps", [], ".steps: expected every result to be written, got none that writes tensor 4"),
+        ("steps", [], ".steps: expected every result to be written, but no step writes tensor 4"),
     ],
 )
 def test_every_fault_is_named(path: str, value: Any, message: str) -> None:
@@ -185,17 +185,17 @@ AS_MANIFEST = (
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is no JSON: "),
+        ("{", "is not JSON: "),
         ("[]", "top level: expected an object, got []"),
         (put("graphs", ...)(), "graphs: is missing, expected a list of objects"),
-        (put("format", 6)(), "format: is no field of this format version, got 6"),
+        (put("format", 6)(), "format: is not a field of this format version, got 6"),
         (
             put("graphs.0.symbol", "system(1)")(),
             'graphs[0].symbol: expected a C identifier, got "system(1)"',
         ),
         (
             put("graphs.1.alternatives", ["x"])(),
-            "graphs[1].alternatives: expected none of a graph that is only a step, got x",
+            "graphs[1].alternatives: expected none for a graph that is only a step, got x",
         ),
         (put("alternatives.0.name", "x")(), f"{AS_MANIFEST} x, conv+bias"),
         (put("alternatives.1.name", "conv | bias")(), f"{AS_MANIFEST} conv | bias, conv | bias"),
@@ -224,7 +224,7 @@ def test_manifest_lists_the_alternatives() -> None:
     twice = replace(MANIFEST.graphs[0], alternatives=(SPLIT.name, SPLIT.name))
     with pytest.raises(
         ArtifactError,
-        match=r"manifest.json: graphs\[0\].alternatives: 'conv | bias' is there twice",
+        match=r"manifest.json: graphs\[0\].alternatives: duplicate name 'conv | bias'",
     ):
         read_manifest(
             replace(MANIFEST, graphs=(twice, MANIFEST.graphs[1])).to_json(), path="model.convoy"
@@ -247,7 +247,7 @@ def test_types_match_and_each_tensor_is_written_once() -> None:
         read(replace(OFFERED, graphs=(other, bias)).to_json())
     twice = replace(conv, tensors=(*conv.tensors, replace(conv.tensors[2], uid=4)))
     split = replace(SPLIT, steps=(GraphStep(2, (0, 1, 4, 4)), SPLIT.steps[1]))
-    with pytest.raises(ArtifactError, match="a temporary that nothing has written yet, got 4"):
+    with pytest.raises(ArtifactError, match="a temporary that no step has written yet, got 4"):
         read(replace(OFFERED, graphs=(twice, bias), alternatives=(split, ZEROS)).to_json())
 
 

@@ -181,9 +181,9 @@ def test_unreadable_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     broken = other / "plans" / "broken.json"
     broken.write_text("{")
     assert convoy(["merge", str(tmp_path / "new"), str(other), str(here)]) == 0
-    expected_output = (
-        f"  not taken, because it cannot be read: {broken}\n{tmp_path}/new: 2 new, 0 with "
-        "better plans or more, 2 known already\n"
+    expected = (
+        f"  skipped, because it cannot be read: {broken}\n{tmp_path}/new: 2 new, 0 with "
+        "better or more plans, 2 already known\n"
     )
     assert capsys.readouterr().out == expected_output
     assert best(tmp_path / "new") == best(other)
@@ -192,7 +192,7 @@ def test_unreadable_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_invalid_stores_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = fill(tmp_path / "other", [("H200", 91900, 13000, "conv", "full")])
     expected = (
-        r"is no store of plans: expected an artifact, or a folder with plans/ in it, as "
+        r"is not a plan store: expected an artifact, or a folder that contains plans/, e.g. "
         r"~/.cache/convoy"
     )
     for source in (tmp_path, tmp_path / "nowhere"):

@@ -227,7 +227,7 @@ def test_device_file_that_cudnn_refuses(cudnn: Cudnn, cublaslt: None, tmp_path: 
     path.write_text('{"deviceVer": "none"}')
     with pytest.raises(
         DeviceError,
-        match=r"device properties: cuDNN 9.+ does not take .*gpu\.json: (.|\n)*hint: the form of",
+        match=r"device properties: cuDNN 9.+ rejects .*gpu\.json: (.|\n)*hint: the format of",
     ):
         offline_planner(str(path))
     device = json.loads(H200.read_text())

@@ -64,7 +64,7 @@ def _link(path: Path, target: str) -> Path:
             lambda path: _link(path, "no/such/file"),
             "expected a folder that exists, got '{path.parent}/no/such'",
         ),
-        (lambda path: Path("/proc/x"), "expected a folder that takes a new file, got '/proc': "),
+        (lambda path: Path("/proc/x"), "expected a writable folder, got '/proc': "),
         (
             lambda path: path.with_name("x" * 300),
             "expected a path that can be looked up, got File name too long",
@@ -88,7 +88,7 @@ def test_path_that_is_not_a_file_is_refused(
 def test_unwritable_folder(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(
-        ArgumentError, match="expected a folder that takes a new file, got .*: Permission denied"
+        ArgumentError, match="expected a writable folder, got .*: Permission denied"
     ):
         checked_output(tmp_path / "y")
 

@@ -49,8 +49,8 @@ def test_files_that_other_users_could_have_written_are_ignored(
     with pytest.warns(
         ConvoyRuntimeWarning,
         match=(
-            rf"{file} is not used: any user of this machine may have written it; keep plans in "
-            r"a folder"
+            rf"{file} is not used: any user of this machine can write it; use a folder that "
+            r"only you can write"
         ),
     ):
         assert store.load("graph", "options") == []
@@ -63,7 +63,7 @@ def test_files_that_other_users_could_have_written_are_ignored(
     os.chown(file, 54321, -1)
     assert len(store.load("graph", "options")) == 1
     file.parent.chmod(0o1777)
-    with pytest.warns(ConvoyRuntimeWarning, match="any user of this machine may have written it"):
+    with pytest.warns(ConvoyRuntimeWarning, match="any user of this machine can write it"):
         assert PlanStore(tmp_path, SCOPE).load("graph", "options") == []
     monkeypatch.setattr(os, "geteuid", lambda: 54321)
     assert len(PlanStore(tmp_path, SCOPE).load("graph", "options")) == 1

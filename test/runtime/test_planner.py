@@ -203,14 +203,14 @@ def test_equal_options_have_equal_text() -> None:
         (
             "heuristics",
             ("A", "C"),
-            r"unknown mode: expected some of \['INSTANT', 'B', 'FALLBACK', 'A'\], got \('A', 'C'\)",
+            r"unknown mode: expected a subset of \['INSTANT', 'B', 'FALLBACK', 'A'\], got \('A', 'C'\)",
         ),
-        ("heuristics", "A", "unknown mode: expected some of .*, got 'A'"),
-        ("engines", 41, r"no indices of engines: expected integers, as \(41, 62\), got 41"),
+        ("heuristics", "A", "unknown mode: expected a subset of .*, got 'A'"),
+        ("engines", 41, r"invalid engine indices: expected integers, e.g. \(41, 62\), got 41"),
         (
             "exclude_engines",
             ("41",),
-            r"no indices of engines: expected integers, as \(41, 62\), got \('41',\)",
+            r"invalid engine indices: expected integers, e.g. \(41, 62\), got \('41',\)",
         ),
     ],
 )
@@ -250,12 +250,12 @@ def test_why_the_heuristics_offer_nothing(plan: Callable[..., Any]) -> None:
     [
         (PlanOptions(deterministic=True), {"NONDETERMINISTIC"}, set(), "is not deterministic"),
         (PlanOptions(), {"NONDETERMINISTIC", "WINOGRAD"}, {"RUNTIME_COMPILATION"}, None),
-        (PlanOptions(allow_winograd=False), {"WINOGRAD"}, set(), "uses Winograd's transform"),
+        (PlanOptions(allow_winograd=False), {"WINOGRAD"}, set(), "uses Winograd transforms"),
         (
             PlanOptions(allow_winograd=False),
             {"WINOGRAD_TILE_13x13"},
             set(),
-            "uses Winograd's transform",
+            "uses Winograd transforms",
         ),
         (PlanOptions(), {"TENSOR_CORE"}, set(), None),
         (
@@ -284,8 +284,8 @@ def test_why_the_heuristics_offer_nothing(plan: Callable[..., Any]) -> None:
             "accumulates in less than the compute type",
         ),
         (PlanOptions(engines=(4, 7)), set(), set(), None),
-        (PlanOptions(engines=(4,)), set(), set(), "is not one of the engines asked for"),
-        (PlanOptions(exclude_engines=(7,)), set(), set(), "is an engine that was excluded"),
+        (PlanOptions(engines=(4,)), set(), set(), "is not one of the allowed engines"),
+        (PlanOptions(exclude_engines=(7,)), set(), set(), "is an excluded engine"),
         (PlanOptions(), set(), {"REQUIRES_BIAS_INT8x32_REORDER"}, "needs reordered int8 weights"),
         (PlanOptions(), {"DOWN_CONVERT_INPUTS"}, set(), "rounds inputs to a narrower type"),
     ],
@@ -370,20 +370,20 @@ except DeviceError as error:
 
 def test_missing_cudnn(tmp_path: Path) -> None:
     printed = run_python(OPEN.format(minimum=0), CONVOY_CUDNN=str(tmp_path))
-    assert printed.startswith(f"cuDNN is not there; tried:\n    {tmp_path}/libcudnn.so.9: ")
+    assert printed.startswith(f"cuDNN is missing; tried:\n    {tmp_path}/libcudnn.so.9: ")
     assert "hint: pip install nvidia-cudnn-cu13==9.19.0.56, or set CONVOY_CUDNN" in printed
 
 
 def test_library_that_is_not_cudnn() -> None:
     printed = run_python(OPEN.format(minimum=0), CONVOY_CUDNN="libm.so.6")
-    assert printed.startswith("libm.so.6 is no cuDNN 9: ")
+    assert printed.startswith("libm.so.6 is not cuDNN 9: ")
 
 
 def test_cudnn_too_old(cudnn: Cudnn) -> None:
     printed = run_python(OPEN.format(minimum=cudnn.version + 100))
     found, needed = version_text(cudnn.version), version_text(cudnn.version + 100)
     assert printed.startswith(f"cuDNN {found} at ")
-    assert f"does not fit: expected {needed} or later, of major version 9" in printed
+    assert f"is not supported: expected {needed} or later, of major version 9" in printed
     assert run_python(OPEN.format(minimum=cudnn.version)).strip() == str(cudnn.version)
 
 
@@ -401,7 +401,7 @@ except DeviceError as error:
 """
     printed = run_python(code)
     assert printed == "there\n" or printed.startswith(
-        "libcublasLt.so.13, which cuDNN needs, is not there\n  hint: pip install nvidia-cublas"
+        "libcublasLt.so.13, which cuDNN requires, is missing\n  hint: pip install nvidia-cublas"
     )
 
 
@@ -553,7 +553,7 @@ def test_options_apply_to_stored_plans(cached: Callable[..., Any], tmp_path: Pat
 def test_unwritable_store(cached: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
     with pytest.warns(
-        RuntimeWarning, match="cuDNN plans are not kept: .*cache: (Not a directory|File exists)"
+        RuntimeWarning, match="cuDNN plans are not stored: .*cache: (Not a directory|File exists)"
     ):
         assert cached().origin == "heuristics"
 

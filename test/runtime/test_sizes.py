@@ -14,7 +14,7 @@ import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy_runtime import ArtifactError
 
-COMPILED = r"differs from what native\.so was compiled for: expected"
+COMPILED = r"differs from the value that native\.so was compiled for: expected"
 
 
 @pytest.mark.parametrize(
@@ -22,9 +22,9 @@ COMPILED = r"differs from what native\.so was compiled for: expected"
     [
         (put("arena_bytes", 0), rf"arena_bytes: {COMPILED} 64, got 0"),
         (put("prepare_arena_bytes", 60), rf"prepare_arena_bytes: {COMPILED} 64, got 60"),
-        (put("inputs", []), rf"inputs, how many: {COMPILED} 1, got 0"),
-        (put("outputs", []), rf"outputs, how many: {COMPILED} 1, got 0"),
-        (put("prepared", []), rf"prepared, how many: {COMPILED} 2, got 0"),
+        (put("inputs", []), rf"number of inputs: {COMPILED} 1, got 0"),
+        (put("outputs", []), rf"number of outputs: {COMPILED} 1, got 0"),
+        (put("prepared", []), rf"number of prepared: {COMPILED} 2, got 0"),
         (
             put("outputs", [spec("y", 1, 1)]),
             rf"outputs\[0\] \(y: float32\[1, 1\]\), bytes: {COMPILED} 24, got 4",
@@ -39,7 +39,7 @@ COMPILED = r"differs from what native\.so was compiled for: expected"
         ),
         (
             put("outputs", [spec("y", 2, 3), spec("z", 1)]),
-            rf"outputs, how many: {COMPILED} 1, got 2",
+            rf"number of outputs: {COMPILED} 1, got 2",
         ),
     ],
 )
@@ -55,7 +55,7 @@ def test_size_mismatch_is_refused(affine: Path, change: Callable[..., None], mes
         ("0", r"arena_bytes: .*expected nothing, got 64"),
         (
             "-1",
-            r"native\.so: convoy_sizes: says too much: expected at most 16777216 numbers, got -1",
+            r"native\.so: convoy_sizes: has an invalid count: expected at most 16777216 numbers, got -1",
         ),
         (
             "14, 64, 64, 1, 24, 3, 12, 4, 12, 2, 12, 12, 1, 24, 5",

@@ -158,5 +158,5 @@ def test_bases_and_explicit_methods() -> None:
     "options", [{"frozen": False, "slots": True}, {"frozen": True, "slots": False}]
 )
 def test_frozen_and_slots(options: dict[str, bool]) -> None:
-    with pytest.raises(TypeError, match="a value type is frozen and has slots"):
+    with pytest.raises(TypeError, match="expected frozen=True and slots=True"):
         value_type(**options)

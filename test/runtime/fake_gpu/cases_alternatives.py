@@ -409,7 +409,7 @@ def test_alternative_in_the_artifact(
     assert convoy(["explain", str(tuned)]) == 0
     printed = capsys.readouterr().out
     assert "1 groups (1 distinct graphs)" in printed
-    assert "      or product | rest, where tuning finds it faster\n" in printed
+    assert "      or product | rest, if tuning finds it faster\n" in printed
     assert re.search(
         r"^conv: product \| rest on engine 41, engine 41 {} \[TENSOR_CORE\] workspace 1280 bytes$",
         printed,

@@ -46,8 +46,8 @@ def test_a_first_session(
     assert not cache.exists()
     assert convoy(["run", str(conv), "--strict"]) == 1
     expected = (
-        "model.py:9: graph conv: no plan is stored that fits, and strict=True takes no "
-        "other\n  hint: `convoy tune` puts plans for this GPU"
+        "model.py:9: graph conv: no stored plan fits, and strict=True allows no "
+        "other\n  hint: `convoy tune` adds plans for this GPU"
     )
     assert expected in capsys.readouterr().err
     assert convoy(["tune", str(conv)]) == 0
@@ -66,13 +66,13 @@ def test_a_first_session(
     assert re.fullmatch(r"conv +1 +engine 41 +2\.1[23] +2\.1[23] +5 +tuning *", printed[1])
     assert (
         printed[2]
-        == "calls of graphs, each alone: 2.1 us together, untuned 2.1 us; calls one after another"
+        == "sum of all graph calls, each measured alone: 2.1 us, untuned 2.1 us; calls one after another"
     )
     assert re.fullmatch(r"1 of 1 graphs measured in [\d.]+ s", printed[3])
-    assert re.fullmatch(r"  in it: \w.* [\d.]+ s", printed[4])
+    assert re.fullmatch(r"  of this: \w.* [\d.]+ s", printed[4])
     assert printed[5:] == [
         f"{conv}: plans for cuda:0 (Fake GPU 0)",
-        f"  its digest is now {open_artifact(conv).digest}",
+        f"  new digest {open_artifact(conv).digest}",
     ]
     for command in ("run", "bench"):
         seconds = ["--seconds", "0.01"] if command == "bench" else []
@@ -82,7 +82,7 @@ def test_a_first_session(
     # The last two are of bench: whole calls, and replays without copies.
     number = r"[\d.]+"
     replay = (
-        rf"replay +{number} ms  without copies \({number} to {number}, the host's part "
+        rf"replay +{number} ms  without copies \({number} to {number}, host time "
         rf"{number} us\)"
     )
     times = rf"\nconvoy +{number} ms, the fastest {number}\n{replay}\n$"
@@ -99,7 +99,7 @@ def test_run_plans_lists_choices_and_reasons(
     assert capsys.readouterr().out.startswith(
         "conv: engine 42 (A[2]) {} [TENSOR_CORE] workspace 512 bytes\n"
         "  not A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED: as told\n"
-        "  not A[1] engine 41 {}: is an engine that was excluded\n"
+        "  not A[1] engine 41 {}: is an excluded engine\n"
     )
 
 
@@ -124,7 +124,7 @@ def test_every_plan_option_is_a_flag(
         ):
             assert convoy(["tune", str(conv), *flags, "--no-plan-cache"]) == 0
             assert capsys.readouterr().out.endswith(
-                f"  found where it is loaded with the same restrictions: {option}\n"
+                f"  used by loads with the same restrictions: {option}\n"
             )
             assert convoy(["run", str(conv), *flags, "--strict", "--no-plan-cache"]) == 0
             assert "plans of 1 graphs: 1 plan in the artifact\n" in capsys.readouterr().out
@@ -132,7 +132,7 @@ def test_every_plan_option_is_a_flag(
         fake_cudnn.fake_exact(0)
     assert convoy(["run", str(conv), "--heuristics", "C"]) == 1
     assert (
-        "heuristics: unknown mode: expected some of ['INSTANT', 'B', 'FALLBACK', 'A'], got ('C',)"
+        "heuristics: unknown mode: expected a subset of ['INSTANT', 'B', 'FALLBACK', 'A'], got ('C',)"
         in capsys.readouterr().err
     )
 
@@ -150,7 +150,7 @@ def test_plan_cache_flag(
     assert "plans of 1 graphs: 1 stored plan\n" in capsys.readouterr().out
     assert convoy(["tune", str(other), "--plan-cache", str(folder)]) == 0
     assert re.search(
-        r"^0 of 1 graphs measured in [\d.]+ s, 1 had a plan of this level already$",
+        r"^0 of 1 graphs measured in [\d.]+ s, 1 already had a plan of this level$",
         capsys.readouterr().out,
         re.MULTILINE,
     )
@@ -190,7 +190,7 @@ def test_plans_for_other_options(
 ) -> None:
     assert convoy(["tune", str(conv), "--deterministic", "--max-workspace", "64M"]) == 0
     expected = (
-        "  found where it is loaded with the same restrictions: deterministic=True, "
+        "  used by loads with the same restrictions: deterministic=True, "
         "max_workspace_bytes=67108864\n"
     )
     assert capsys.readouterr().out.endswith(expected)
@@ -236,7 +236,7 @@ def test_plans_for_another_gpu(
     assert convoy(["run", str(other), "--no-plan-cache"]) == 0
     assert capsys.readouterr().out.startswith(
         "plans of 1 graphs: 1 heuristics\n"
-        "  of 1 not taken, plan in the artifact: expected one for Fake GPU 0, got one "
+        "  1 rejected: plan in the artifact: expected one for Fake GPU 0, got one "
         "for NVIDIA L4\n"
         "  1 of them not measured on this GPU: "
     )
@@ -259,7 +259,7 @@ def test_unwritable_cache_is_a_warning(conv: Path, tmp_path: Path, cache: Path) 
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert (done.returncode, done.stderr) == (
         0,
-        f"convoy: warning: cuDNN plans are not kept: {place / 'below'}: Not a directory\n",
+        f"convoy: warning: cuDNN plans are not stored: {place / 'below'}: Not a directory\n",
     )
 
 
@@ -293,11 +293,9 @@ def test_interrupt_while_tuning(
 
     monkeypatch.setattr(convoy_runtime, "load", load)
     assert convoy(["tune", str(conv), *([] if kept else ["--no-plan-cache"])]) == 130
-    left = f"the graphs that were done are kept in {cache}, and the same command goes on from there"
-    expected = left if kept else "nothing is kept, because of --no-plan-cache"
-    assert (
-        capsys.readouterr().err == f"convoy: {conv} is as it was; {expected}\nconvoy: interrupted\n"
-    )
+    left = f"the plans so far are stored in {cache}, and the same command continues from there"
+    expected = left if kept else "no plans are stored, because of --no-plan-cache"
+    assert capsys.readouterr().err == f"convoy: {conv} is unchanged; {expected}\nconvoy: interrupted\n"
     assert conv.read_bytes() == before
 
 

@@ -28,8 +28,8 @@ from convoy_runtime.inspection import offline_planner
 #: forbidden then, and the reason.
 FILTERS: tuple[tuple[dict[str, Any], str, set[int], str], ...] = (
     ({"deterministic": True}, "NONDETERMINISTIC", {41}, "is not deterministic"),
-    ({"allow_winograd": False}, "WINOGRAD", {41}, "uses Winograd's transform"),
-    ({"allow_winograd": False}, "WINOGRAD_TILE_6x6", {41}, "uses Winograd's transform"),
+    ({"allow_winograd": False}, "WINOGRAD", {41}, "uses Winograd transforms"),
+    ({"allow_winograd": False}, "WINOGRAD_TILE_6x6", {41}, "uses Winograd transforms"),
     ({"allow_fft": False}, "FFT", {41}, "uses Fourier transforms"),
     (
         {"allow_reduced_precision_reduction": False},
@@ -44,8 +44,8 @@ FILTERS: tuple[tuple[dict[str, Any], str, set[int], str], ...] = (
         "uses tensor cores, which allow_tensor_cores=False forbids",
     ),
     ({"allow_tf32": False}, "", {41, 46, 47}, "uses TF32, which allow_tf32=False forbids"),
-    ({"exclude_engines": (41,)}, "", {41}, "is an engine that was excluded"),
-    ({"engines": (42,)}, "", {41, 46, 47}, "is not one of the engines asked for"),
+    ({"exclude_engines": (41,)}, "", {41}, "is an excluded engine"),
+    ({"engines": (42,)}, "", {41, 46, 47}, "is not one of the allowed engines"),
     (
         {"max_workspace_bytes": 64 << 10},
         "",

@@ -159,13 +159,13 @@ def test_steps_of_the_manifest_match_the_program(
     with pytest.raises(
         ArtifactError,
         match=(
-            r"manifest\.json: steps: differs from what convoy_main in native\.so does: "
+            r"manifest\.json: steps: differs from the calls of convoy_main in native\.so: "
             r"expected call 0, call 1"
         ),
     ):
         convoy_runtime.load(branches(steps=(Step("call", 0),)), plan_cache=False)
     with pytest.raises(
-        ArtifactError, match="steps: is missing, expected the calls of the program in their order"
+        ArtifactError, match="steps: is missing, expected the calls of the program in order"
     ):
         program_calls(open_artifact(branches()))
 

@@ -210,7 +210,7 @@ def test_repeated_loads_leak_nothing(
 
 
 FORKED = (
-    r"a child of fork of one that had initialized CUDA, which does not work here\n  hint: "
+    r"forked from one that had initialized CUDA, which does not work here\n  hint: "
     r"start the process with the method spawn"
 )
 
@@ -284,7 +284,7 @@ def test_forked_child_is_refused_if_another_library_uses_cuda(
             DeviceError,
             match=(
                 "cuInit failed: CUDA_ERROR_NOT_INITIALIZED .*\n  hint: CUDA does not work in "
-                "a child of fork"
+                "a process forked from one"
             ),
         ):
             convoy_runtime.load(path)

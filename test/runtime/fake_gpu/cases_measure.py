@@ -57,7 +57,7 @@ def test_plan_that_writes_beyond_its_workspace(conv: Path, fake_cudnn: ctypes.CD
     assert report.engine == 42
     assert {trial.engine: trial.reason for trial in report.trials}[
         41
-    ] == "writes behind the workspace"
+    ] == "writes after the workspace"
 
 
 def test_every_guard_detects_a_write(loaded: CudaProgram, scratch: Scratch) -> None:
@@ -74,7 +74,7 @@ def test_every_guard_detects_a_write(loaded: CudaProgram, scratch: Scratch) -> N
     ):
         for address, place in (
             (-1, f"before {name}"),
-            (size, f"behind {name}"),
+            (size, f"after {name}"),
             (-_GUARD, ""),
             (size + _GUARD - 1, ""),
         ):
@@ -92,7 +92,7 @@ def test_every_guard_detects_a_write(loaded: CudaProgram, scratch: Scratch) -> N
     loaded._driver.call("cuStreamSynchronize", loaded._loaded.stream)
     assert scratch.trespass(100) is None
     ctypes.memset(scratch.workspace + 100, 0, 1)
-    assert scratch.trespass(100) == "writes behind the workspace"
+    assert scratch.trespass(100) == "writes after the workspace"
 
 
 def test_runs_use_more_memory_than_the_cache_holds(loaded: CudaProgram, scratch: Scratch) -> None:

@@ -152,7 +152,7 @@ def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
         found[43] or "",
     )
     assert report.reference == "the median of 3 plans"
-    assert found[44] == "writes behind tensor 4"
+    assert found[44] == "writes after tensor 4"
     assert found[45] == "CUDNN_STATUS_EXECUTION_FAILED: as told"
     assert re.fullmatch(r"engine 41 \{\}: 2\.1[23] us", str(report.trials[0]))
     assert messages == [
@@ -186,7 +186,7 @@ def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("engine", "reference"),
     [
-        (42, "engine 42, which adds up in float32"),
+        (42, "engine 42, which accumulates in float32"),
         # No other plan agrees with it, so the other candidates decide.
         (43, "the median of 3 plans"),
         # It writes outside its workspace.
@@ -257,8 +257,8 @@ def test_full_tune_turns_knobs(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Pa
         assert re.fullmatch(r"output 0 differs from that of .*", trials[42, 3].reason or "")
         # The first turn is an improvement, the second one is not.
         assert [each for each in messages if "knobs" in each] == [
-            "knobs of conv, turn 1",
-            "knobs of conv, turn 2",
+            "knobs of conv, round 1",
+            "knobs of conv, round 2",
         ]
         with convoy_runtime.load(conv, plan_cache=tmp_path, options=options) as program:
             assert program.plans[0].knobs == {"TILE_SIZE": 1}  # type: ignore[attr-defined]
@@ -303,7 +303,7 @@ def test_every_knob_of_every_engine(conv: Path, fake_cudnn: ctypes.CDLL, tmp_pat
         assert list(trials) == [(47, 1), (41,), (47, 0), (47, 3)]
         assert re.fullmatch(r"output 0 differs from that of .*", trials[47, 3].reason or "")
         turns = ((1, 41), (1, 47), (2, 47), (2, 41), (2, 47))
-        knobs = [f"knobs of engine {engine} of conv, turn {turn}" for turn, engine in turns]
+        knobs = [f"knobs of engine {engine} of conv, round {turn}" for turn, engine in turns]
         assert [each for each in messages if each.startswith("knobs")] == knobs
         assert "3 of 3 plans of conv compiled" in messages
         # A higher level also satisfies a lower one.
@@ -317,8 +317,8 @@ def test_every_knob_of_every_engine(conv: Path, fake_cudnn: ctypes.CDLL, tmp_pat
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ("FAKE_DIES", "the process that built it ended: SIGABRT"),
-        ("FAKE_HANGS", "it was not built within 0.5 s"),
+        ("FAKE_DIES", "the build process ended: SIGABRT"),
+        ("FAKE_HANGS", "the build exceeded 0.5 s"),
     ],
 )
 def test_build_process_that_fails(
@@ -376,7 +376,7 @@ def test_plans_in_the_artifact(
     with pytest.raises(
         PlanError,
         match=(
-            r"model\.py:9: graph conv: no plan is stored that fits, and strict=True .*\n  "
+            r"model\.py:9: graph conv: no stored plan fits, and strict=True .*\n  "
             r"hint: `convoy tune`"
         ),
     ):
@@ -386,7 +386,7 @@ def test_plans_in_the_artifact(
     printed = capsys.readouterr()
     assert re.search(r"conv +1 +engine 41 +2\.1[23] +2\.1[23] +5 +tuning\n", printed.out)
     assert re.search(
-        r"^1 of 1 graphs measured in .*\n  in it: .*\b(building|running|timing) plans \d+\.\d\d s",
+        r"^1 of 1 graphs measured in .*\n  of this: .*\b(building|running|timing) plans \d+\.\d\d s",
         printed.out,
         re.MULTILINE,
     )

@@ -91,7 +91,7 @@ def test_explain_measured(tuned: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert "timing conv (1 of 1)" in printed.err
     assert "conv.convoy measured on Fake GPU 0 (driver 13.0, cuDNN 9.19.0)" in printed.out
     assert "one replay 3.00 us (calls one after another)" in printed.out
-    assert "1 call, each alone: 2.12 us together; the roofline allows" in printed.out
+    assert "1 call, sum of each measured alone: 2.12 us; the roofline allows" in printed.out
     assert re.search(
         r"^0 +2\.12 +3\.00 .* 41 +compute +conv +convolution \+ add \+ relu +model\.py:12$",
         printed.out,
@@ -123,9 +123,9 @@ def test_explain_the_candidates_of_a_tuning(
     )
     assert convoy(["explain", str(tuned)]) == 0
     printed = capsys.readouterr().out
-    assert "groups, in the order in which they run" in printed
+    assert "groups in execution order" in printed
     assert (
-        "conv.convoy, times of graphs from its tuning (Fake GPU 0, cuDNN 9.19.0, driver 13.0)"
+        "conv.convoy, times of graphs from tuning (Fake GPU 0, cuDNN 9.19.0, driver 13.0)"
         in printed
     )
     assert re.search(

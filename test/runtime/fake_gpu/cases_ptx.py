@@ -113,8 +113,8 @@ def test_at_most_as_many_threads_as_cores(write: Write, cores: Callable[[int], N
 def test_strict_lists_every_graph(write: Write) -> None:
     others = ", ".join(f"conv{index}" for index in range(1, GRAPHS))
     expected = (
-        f"model.py:9: graph conv0: no plan is stored that fits, nor for {others}, and "
-        "strict=True takes no other"
+        f"model.py:9: graph conv0: no stored plan fits, nor for {others}, and "
+        "strict=True allows no other"
     )
     with pytest.raises(PlanError, match=expected) as caught:
         compiled(write(), strict=True)
@@ -160,7 +160,7 @@ def test_stored_kernels_are_not_compiled(
 def test_unused_kernels_are_not_compiled(write: Write, fake_cudnn: ctypes.CDLL) -> None:
     assert compiled(write(preference="plan")) == (0, 0)
     assert compiled(write(preference="kernel"), options=PlanOptions(allow_kernels=False)) == (0, 0)
-    with pytest.raises(convoy_runtime.PlanError, match="no plan is stored"):
+    with pytest.raises(convoy_runtime.PlanError, match="no stored plan fits"):
         compiled(write(preference="kernel"), strict=True)
     assert FAKE.fake_most_linkers() == 0
 
@@ -177,7 +177,7 @@ def test_error_names_the_first_graph_with_bad_ptx(
         r"  the driver's compiler, for sm_90: ptxas application ptx input, line 1; error  "
         r" : no PTX\n"
         r"  ptxas fatal   : Ptx assembly aborted due to errors\n"
-        r"  hint: the driver does not take this PTX: update it$"
+        r"  hint: the driver does not support this PTX: update it$"
     )
     with pytest.raises(ArtifactError, match=message):
         compiled(write(junk=(1, 3)), tune=tune)

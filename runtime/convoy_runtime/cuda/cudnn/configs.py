@@ -22,8 +22,8 @@ from .library import BackendDescriptor, Cudnn
 
 __all__ = ["Config", "config_of", "engine_configs", "heuristic_configs", "knob_values"]
 
-#: The number of knobs that is queried first, which nearly every engine stays below (each costs a
-#: descriptor), and a number above the size of cudnnBackendKnobType_t in any cuDNN 9.
+#: The number of knobs that is queried first: nearly every engine has fewer, and each takes a
+#: descriptor. Then a number above the size of cudnnBackendKnobType_t in any cuDNN 9.
 _KNOBS, _MAX_KNOBS = 12, 64
 
 
@@ -33,8 +33,8 @@ class Config:
 
     Attributes:
         descriptor: The finalized descriptor.
-        source: What offered it: a mode of cuDNN's heuristics, `engines`, `knobs` or `stored`.
-        rank: Its place in that source.
+        source: Its origin: a mode of cuDNN's heuristics, `engines`, `knobs` or `stored`.
+        rank: Its position in that source.
         engine: The index of the engine.
         knobs: Pairs of type and value.
         numerical: The numbers of the engine's numerical notes.
@@ -54,7 +54,7 @@ class Config:
 
     @property
     def named_knobs(self) -> dict[str, int]:
-        """Value by name (cudnnBackendKnobType_t)."""
+        """Knob name (cudnnBackendKnobType_t) to value."""
         return {name_of(KnobType, kind): value for kind, value in self.knobs}
 
     @property
@@ -159,8 +159,8 @@ def config_of(
         cudnn: The library.
         operations: The operation graph.
         engine: The index of the engine.
-        knobs: Value by name. Other knobs have their defaults.
-        device: The properties of the device to plan for, where there is no handle.
+        knobs: Knob name to value. Other knobs have their defaults.
+        device: The properties of the device to plan for, if there is no handle.
         source: As in `Config`.
         rank: As in `Config`.
 
@@ -197,7 +197,7 @@ def config_of(
 def knob_values(
     cudnn: Cudnn, operations: BackendDescriptor, engine: int, device: BackendDescriptor | None
 ) -> dict[str, range]:
-    """Returns the values that each knob of an engine may have, by its name. Not every combination
+    """Returns the values of each knob of an engine: knob name to values. Not every combination
     makes a plan. Raises CudnnError."""
     chosen = _engine(cudnn, operations, engine, device)
     try:
@@ -241,7 +241,7 @@ def _describe(descriptor: BackendDescriptor, source: str, rank: int) -> Config:
     numerical = engine.get(Attribute.ENGINE_NUMERICAL_NOTE, Type.NUMERICAL_NOTE)
     behavior = engine.get(Attribute.ENGINE_BEHAVIOR_NOTE, Type.BEHAVIOR_NOTE)
     knobs = []
-    # A configuration reports 0 as its number of knobs, so the knobs are read into spare room.
+    # A configuration reports 0 as its number of knobs, so a fixed number is queried.
     choices = descriptor.get_descriptors(
         Attribute.ENGINECFG_KNOB_CHOICES, Descriptor.KNOB_CHOICE, _KNOBS
     )

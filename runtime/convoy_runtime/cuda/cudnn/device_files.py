@@ -1,4 +1,4 @@
-"""Descriptions of GPUs, from which cuDNN plans on machines that do not have them.
+"""Descriptions of GPUs, for planning on machines without them.
 
 `devices/` holds one file per GPU and cuDNN version, e.g. h200-cudnn9.19.json: the value of
 CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION as that cuDNN read it from the GPU. The format belongs to
@@ -62,11 +62,9 @@ def device_properties(cudnn: Cudnn, path: Path) -> BackendDescriptor:
         ).finalize()
     except CudnnError as error:
         descriptor.close()
-        problem = (
-            f"device properties: cuDNN {version_text(cudnn.version)} does not take {path}: {error}"
-        )
+        problem = f"device properties: cuDNN {version_text(cudnn.version)} rejects {path}: {error}"
         hint = (
-            "the form of this file differs from version to version: use the cuDNN that read "
+            "the format of this file changes between versions: use the cuDNN version that read "
             "it from the GPU"
         )
         raise DeviceError(problem=problem, hint=hint) from error

@@ -1,4 +1,4 @@
-"""Program that prints cuDNN's description of a GPU, for planning on machines that do not have it.
+"""Prints cuDNN's description of a GPU, for planning on machines without it.
 
     python -m convoy_runtime.cuda.cudnn.device_properties [N] > NAME-cudnnVERSION.json
 
@@ -33,8 +33,8 @@ def read_properties(cudnn: Cudnn, index: int) -> str:
 
 def main(index: str = "0") -> None:
     """Prints the properties of GPU `index`. Raises DeviceError."""
-    # The device is opened first, because the driver's errors say whether the driver or the GPU is
-    # missing, and cuDNN's do not.
+    # The device is opened first: the driver's errors distinguish a missing driver from a missing
+    # GPU, and cuDNN's do not.
     device = Device(open_driver(), int(index))
     with device.current():
         print(read_properties(open_cudnn(), device.index))

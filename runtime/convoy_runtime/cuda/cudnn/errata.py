@@ -1,4 +1,4 @@
-"""Engines of cuDNN with wrong results, as data. They are never chosen. Each rule says how it was
+"""Engines of cuDNN with wrong results. They are never chosen. Each rule has the way it was
 found."""
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ class Erratum:
     """A known error of an engine.
 
     Attributes:
-        ops: The engine must not run graphs with one of these ops,
-        dtype: and a tensor of this dtype.
-        engine: The index of the engine.
+        ops: The rule applies to graphs with one of these ops.
+        dtype: The rule applies to graphs with a tensor of this dtype.
+        engine: The index of the engine, which must not run such graphs.
         first: The first version with the error, e.g. 91900.
         last: The last version with the error.
         what: The error, and how it was found.

@@ -1,9 +1,9 @@
-"""Program that makes cuDNN finalize a graph, so that cuDNN logs its view of it. No GPU is needed.
+"""Finalizes a graph, so that cuDNN logs it. No GPU is needed.
 
-    CUDNN_LOGLEVEL_DBG=3 CUDNN_LOGINFO_DBG=1 CUDNN_LOGDEST_DBG=FILE python -m
-    convoy_runtime.cuda.cudnn.graph_log LIBRARY SYMBOL
+    CUDNN_LOGLEVEL_DBG=3 CUDNN_LOGINFO_DBG=1 CUDNN_LOGDEST_DBG=FILE \\
+        python -m convoy_runtime.cuda.cudnn.graph_log LIBRARY SYMBOL
 
-cuDNN reads these variables once, when it is loaded, so a process that has loaded cuDNN needs
+cuDNN reads these variables once, when it is loaded. A process that has loaded cuDNN therefore needs
 another process for this.
 """
 

@@ -47,10 +47,10 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 #: Hints by the name of the status.
 _HINTS = {
     "CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED": (
-        "cuDNN's other libraries must lie beside libcudnn.so.9, all of one version"
+        "cuDNN's other libraries must be in the folder of libcudnn.so.9, all of one version"
     ),
     "CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH": (
-        "two versions of cuDNN are mixed: look at LD_LIBRARY_PATH and CONVOY_CUDNN"
+        "two versions of cuDNN are mixed: check LD_LIBRARY_PATH and CONVOY_CUDNN"
     ),
     "CUDNN_STATUS_NOT_INITIALIZED": "is there a GPU, and a driver new enough for this cuDNN?",
     "CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING": (
@@ -111,7 +111,7 @@ class Cudnn:
                 function.restype, function.argtypes = result, arguments
         except AttributeError as error:
             raise DeviceError(
-                problem=f"{path} is no cuDNN 9: {error}", hint=INSTALL_HINT
+                problem=f"{path} is not cuDNN 9: {error}", hint=INSTALL_HINT
             ) from error
         self.path: Final = _file_of(library.cudnnGetVersion) or path
         self.library: Final = library
@@ -127,7 +127,7 @@ class Cudnn:
             location: The source location, for messages.
 
         Raises:
-            CudnnError: The call fails. The error has cuDNN's own text.
+            CudnnError: The call fails. The error has cuDNN's text.
         """
         status = getattr(self.library, name)(*arguments)
         if status:
@@ -153,8 +153,8 @@ class Cudnn:
 
     @part("cuBLASLt library")
     def require_cublaslt(self) -> None:
-        """Loads cuBLASLt, which cuDNN needs for every plan. Raises DeviceError if it is missing;
-        cuDNN itself would end the process."""
+        """Loads cuBLASLt, which cuDNN requires for every plan. Raises DeviceError if it is missing;
+        cuDNN would end the process."""
         major = self.library.cudnnGetCudartVersion() // 1000
         name = f"libcublasLt.so.{major}"
         wheels = [
@@ -167,7 +167,7 @@ class Cudnn:
                 ctypes.CDLL(place)
                 return
         raise DeviceError(
-            problem=f"{name}, which cuDNN needs, is not there",
+            problem=f"{name}, which cuDNN requires, is missing",
             hint="pip install nvidia-cublas (for CUDA 12: nvidia-cublas-cu12)",
         )
 
@@ -260,7 +260,7 @@ class BackendDescriptor:
         return made[:got]
 
     def close(self) -> None:
-        """Destroys the descriptor. Calling it again does nothing."""
+        """Destroys the descriptor. Further calls have no effect."""
         pointer, self.pointer = self.pointer, 0
         if pointer and not forked():
             self._cudnn.library.cudnnBackendDestroyDescriptor(pointer)

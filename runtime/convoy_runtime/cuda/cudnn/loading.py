@@ -26,7 +26,7 @@ _opened: dict[str, Cudnn] = {}
 
 
 def _after_fork() -> None:
-    # A thread of the parent, which does not exist here, may have held the lock.
+    # A thread of the parent, which the child does not have, may hold the lock.
     global _lock
     _lock = threading.Lock()
 
@@ -36,8 +36,8 @@ os.register_at_fork(after_in_child=_after_fork)
 
 @part("cuDNN library")
 def open_cudnn(minimum: int = MINIMUM) -> Cudnn:
-    """Loads cuDNN: from CONVOY_CUDNN if that is set; else the copy that this process has already
-    loaded; else the nvidia-cudnn wheel; else the system's.
+    """Loads cuDNN, from the first of: CONVOY_CUDNN, the library that this process has already
+    loaded, the nvidia-cudnn wheel, the system.
 
     Args:
         minimum: The oldest version to accept, e.g. 91900.
@@ -64,19 +64,19 @@ def open_cudnn(minimum: int = MINIMUM) -> Cudnn:
             if not needed <= cudnn.version < 100000:
                 found = f"cuDNN {version_text(cudnn.version)} at {cudnn.path}"
                 problem = (
-                    f"{found} does not fit: expected {version_text(needed)} or later, of "
+                    f"{found} is not supported: expected {version_text(needed)} or later, of "
                     "major version 9"
                 )
                 raise DeviceError(problem=problem, hint=INSTALL_HINT)
             return cudnn
     raise DeviceError(
-        problem="cuDNN is not there; tried:\n    " + "\n    ".join(tried), hint=INSTALL_HINT
+        problem="cuDNN is missing; tried:\n    " + "\n    ".join(tried), hint=INSTALL_HINT
     )
 
 
 def load_libraries(minimum: int) -> threading.Thread:
-    """Loads cuDNN and cuBLASLt on a thread, and returns the thread. Loading takes 70 ms, in which
-    the caller can create the GPU's context. Errors are raised where the libraries are used."""
+    """Loads cuDNN and cuBLASLt on a thread, and returns the thread. Meanwhile the caller can create
+    the GPU's context: loading takes 70 ms. Errors are raised on use of the libraries."""
 
     def load() -> None:
         with contextlib.suppress(DeviceError):
@@ -93,7 +93,7 @@ _RESIDENT = os.RTLD_NOW | os.RTLD_NOLOAD
 def _places() -> Iterator[tuple[str, int]]:
     chosen = os.environ.get("CONVOY_CUDNN")
     if chosen:
-        # The user's choice is used or refused, never replaced by another cuDNN.
+        # The user's choice is used or rejected, never replaced by another cuDNN.
         path = Path(chosen)
         yield str(path / LIBRARY if path.is_dir() else path), os.RTLD_NOW
         return

@@ -15,26 +15,26 @@ from convoy_runtime.timings import part
 
 __all__ = ["Device", "Driver", "check_process", "forked", "open_driver"]
 
-#: What to do in place of a fork.
+#: The hint for processes that fork.
 _NO_FORK = (
     "start the process with the method spawn or forkserver of multiprocessing, or use CUDA "
     "only after the fork"
 )
 
 _HINTS = {
-    "CUDA_ERROR_NO_DEVICE": "no GPU is visible: look at nvidia-smi and CUDA_VISIBLE_DEVICES",
-    "CUDA_ERROR_INVALID_DEVICE": "there is no GPU of that number",
+    "CUDA_ERROR_NO_DEVICE": "no GPU is visible: check nvidia-smi and CUDA_VISIBLE_DEVICES",
+    "CUDA_ERROR_INVALID_DEVICE": "there is no GPU with that index",
     "CUDA_ERROR_NOT_INITIALIZED": (
-        f"CUDA does not work in a child of fork of a process that has initialized it: {_NO_FORK}"
+        f"CUDA does not work in a process forked from one that has initialized it: {_NO_FORK}"
     ),
     "CUDA_ERROR_OUT_OF_MEMORY": (
         "the GPU's memory is full: close other programs, or compile for a smaller batch"
     ),
-    "CUDA_ERROR_INVALID_PTX": "the driver does not take this PTX: update it",
+    "CUDA_ERROR_INVALID_PTX": "the driver does not support this PTX: update it",
     "CUDA_ERROR_UNSUPPORTED_PTX_VERSION": "the driver is older than the artifact's PTX: update it",
     "CUDA_ERROR_NO_BINARY_FOR_GPU": "the artifact's kernels were compiled for newer GPUs",
     "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH": (
-        "driver and libcuda differ in version: reboot, or look at LD_LIBRARY_PATH"
+        "driver and libcuda differ in version: reboot, or check LD_LIBRARY_PATH"
     ),
 }
 
@@ -71,7 +71,7 @@ _forked = False
 
 def _after_fork() -> None:
     global _lock, _forked
-    # A thread of the parent, which does not exist here, may have held the lock.
+    # A thread of the parent, which the child does not have, may hold the lock.
     _lock, _forked = threading.Lock(), _forked or _driver is not None
 
 
@@ -80,7 +80,7 @@ os.register_at_fork(after_in_child=_after_fork)
 
 def forked() -> bool:
     """Returns whether this process was forked from one that had opened the driver. The contexts
-    belong to the parent, so CUDA must not be called here, not even to free something."""
+    belong to the parent, so CUDA must not be called here, not even to free memory."""
     return _forked
 
 
@@ -89,8 +89,8 @@ def check_process() -> None:
     if _forked:
         raise DeviceError(
             problem=(
-                "this process is a child of fork of one that had initialized CUDA, which "
-                "does not work here"
+                "this process was forked from one that had initialized CUDA, which does not "
+                "work here"
             ),
             hint=_NO_FORK,
         )
@@ -122,11 +122,11 @@ def open_driver() -> Driver:
             except RuntimeError as error:
                 # cuda.bindings raises this if it cannot load libcuda.
                 hint = (
-                    "install NVIDIA's driver, or run where a GPU is; artifacts of the cpu "
+                    "install NVIDIA's driver, or use a machine with a GPU; artifacts of the cpu "
                     "target need none"
                 )
                 raise DeviceError(
-                    problem="the NVIDIA driver is not there: libcuda.so.1 cannot be loaded",
+                    problem="the NVIDIA driver is missing: libcuda.so.1 cannot be loaded",
                     hint=hint,
                 ) from error
             _driver = driver
@@ -138,7 +138,7 @@ class Device:
 
     Args:
         driver: The CUDA driver.
-        index: The number of the GPU among the visible ones.
+        index: The index of the GPU among the visible ones.
 
     Raises:
         DeviceError: There is no such GPU.
@@ -157,8 +157,8 @@ class Device:
         self.driver, self.index = driver, index
         self.handle = driver.call("cuDeviceGet", index)
         self.name: str = driver.call("cuDeviceGetName", 256, self.handle).split(b"\0")[0].decode()
-        # Never released: memory of this device and other users of this thread may need the context
-        # as long as the process lives.
+        # Never released: memory of this device and other users of the primary context may need it
+        # until the process ends.
         self._context = driver.call("cuDevicePrimaryCtxRetain", self.handle)
         self._key = int(self._context)
 
@@ -180,9 +180,9 @@ class Device:
 
     @contextmanager
     def finalizing(self) -> Iterator[None]:
-        """As `current`, for destructors. The garbage collector may run one while this runtime or
-        another library captures a stream of this thread. Freeing memory would invalidate the
-        capture in any mode but this one (cuThreadExchangeStreamCaptureMode)."""
+        """Like `current`, for destructors. The garbage collector may run one while this runtime or
+        another library captures a stream on this thread. Freeing memory invalidates the capture in
+        all modes except relaxed (cuThreadExchangeStreamCaptureMode)."""
         with self.current():
             name, relaxed = (
                 "cuThreadExchangeStreamCaptureMode",
@@ -200,8 +200,8 @@ class Device:
 
 
 class _Current:
-    """Makes a context current while the `with` lasts. It is not a generator, because every run of a
-    program enters one and a class is faster."""
+    """Makes a context current inside a `with`. A class and not a generator, because it is entered
+    in every run of a program and a class is faster."""
 
     __slots__ = ("_context", "_driver", "_key", "_pushed")
 

@@ -21,8 +21,8 @@ from .device import Device, forked
 
 __all__ = ["Allocation", "DeviceArray", "Lease", "Pool", "carve"]
 
-#: The alignment of cuMemAlloc and of every part of an allocation, in bytes. No engine of cuDNN
-#: needs more.
+#: The alignment of cuMemAlloc and of every part of an allocation, in bytes. No cuDNN engine
+#: requires more.
 ALIGNMENT = 256
 
 
@@ -37,7 +37,7 @@ class Allocation:
         pointer: The address; 0 if `size` is 0.
 
     Raises:
-        CudaError: There is too little memory. The message names the bytes.
+        CudaError: The device has too little memory. The message has the size.
     """
 
     def __init__(self, device: Device, size: int) -> None:
@@ -53,20 +53,20 @@ class Allocation:
                         call=error.call, name=error.name, description=what, hint=error.hint
                     ) from error
                 except OverflowError as error:
-                    problem = f"no GPU has memory of {size} bytes"
+                    problem = f"no GPU has {size} bytes of memory"
                     raise DeviceError(problem=problem) from error
 
     def __del__(self) -> None:
         pointer, self.pointer = self.pointer, 0
-        # At exit the driver may be unloaded already, and has freed the memory.
+        # At exit the driver may already be unloaded, and has freed the memory.
         if pointer and not sys.is_finalizing() and not forked():
             with self._device.finalizing():
                 self._device.driver.call("cuMemFree", pointer)
 
 
 def carve(device: Device, sizes: Sequence[int]) -> tuple[Allocation, list[int]]:
-    """Returns one allocation for parts of `sizes` bytes, and the pointer of each part. A part of 0
-    bytes has an address of its own as well. Raises CudaError."""
+    """Returns one allocation for parts of `sizes` bytes, and the pointer of each part. Parts of 0
+    bytes also have distinct addresses. Raises CudaError."""
     offsets, total = [], 0
     for size in sizes:
         offsets.append(total)
@@ -76,8 +76,8 @@ def carve(device: Device, sizes: Sequence[int]) -> tuple[Allocation, list[int]]:
 
 
 class Pool:
-    """A pool of memory for results. Memory is reused on the stream that returned it, whose order
-    makes that safe without waiting."""
+    """A pool of memory for results. Memory is reused on the stream on which it was returned, where
+    stream order makes that safe without waiting."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
@@ -115,7 +115,7 @@ class Lease:
         self._pool, self._allocation, self._stream = pool, allocation, stream
 
     def __del__(self) -> None:
-        # In a forked process, a thread that does not exist may hold the pool's lock.
+        # In a forked process, a thread of the parent may hold the pool's lock.
         if not forked():
             self._pool.give(self._allocation, self._stream)
 
@@ -164,13 +164,12 @@ def _forget(address: int) -> None:
 
 
 def _forget_unused(capsule: int) -> None:
-    # A consumer renames the capsule that it takes, and calls the deleter.
+    # A consumer renames the capsule and calls the deleter.
     if _is_valid(capsule, b"dltensor"):
         _forget(_get_pointer(capsule, b"dltensor"))
 
 
-# Consumers call the deleter from any thread, with or without the interpreter's lock. This kind of
-# callback acquires it.
+# Consumers call the deleter from any thread, with or without the GIL. CFUNCTYPE acquires it.
 _safe_deleter = ctypes.CFUNCTYPE(None, c_void_p)(_forget)
 _destructor_type = ctypes.PYFUNCTYPE(None, c_void_p)
 _destructor = _destructor_type(_forget_unused)
@@ -178,7 +177,7 @@ _destructor = _destructor_type(_forget_unused)
 _new = ctypes.PYFUNCTYPE(py_object, c_void_p, c_char_p, c_void_p)(
     ("PyCapsule_New", ctypes.pythonapi)
 )
-# By address, not as objects: in its destructor a capsule must not be referenced again.
+# By address, not as objects: a destructor must not create a reference to its capsule.
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, c_char_p)(
     ("PyCapsule_IsValid", ctypes.pythonapi)
 )

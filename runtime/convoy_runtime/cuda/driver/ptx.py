@@ -1,5 +1,5 @@
-"""Compiles PTX to machine code with the driver's compiler, on threads ahead of use. Errors quote
-ptxas."""
+"""Compiles PTX to machine code with the driver's compiler, on threads ahead of use. Errors contain
+the log of ptxas."""
 
 from __future__ import annotations
 
@@ -33,16 +33,15 @@ class PtxCompiler:
 
     @contextmanager
     def ahead(self, names: Sequence[str]) -> Iterator[None]:
-        """Compiles the members `names` in that order while the `with` lasts, on as many threads as
-        the process has cores.
+        """Compiles the members `names` in order inside the `with`, on one thread per core.
 
-        At the end of the `with`, members that have not begun are cancelled and the others are
-        waited for. An error is raised only by `machine_code` of its member.
+        At the end of the `with`, pending members are cancelled and running ones are waited for. An
+        error is raised only by `machine_code` of its member.
         """
         if not names:
             yield
             return
-        # Imported here, because a load that compiles nothing needs none of it.
+        # Imported here, because a load that compiles nothing does not need it.
         from concurrent.futures import ThreadPoolExecutor
 
         threads = ThreadPoolExecutor(
@@ -63,8 +62,8 @@ class PtxCompiler:
             future.exception()
 
     def machine_code(self, name: str) -> bytes:
-        """Returns the machine code of the member `name`, compiled ahead or now. Raises CudaError,
-        which quotes ptxas."""
+        """Returns the machine code of the member `name`, compiled ahead or now. Raises CudaError
+        with the log of ptxas."""
         future = self._started.get(name)
         return self._compile(name) if future is None else future.result()
 
@@ -85,14 +84,14 @@ class PtxCompiler:
                 with suppress(CudaError):
                     call("cuLinkDestroy", state)
 
-        # A thread has no context of its own.
+        # A new thread has no current context.
         with self._device.current():
             return _quoting(self._device, compiled)
 
 
 def load_ptx(device: Device, text: bytes) -> Any:
-    """Returns a CUmodule of PTX on the device, which must be current. Raises CudaError, which
-    quotes ptxas."""
+    """Returns a CUmodule of PTX on the device, which must be current. Raises CudaError with the log
+    of ptxas."""
     image = ctypes.create_string_buffer(text)
 
     def loaded(options: list[Any], values: list[Any]) -> Any:
@@ -111,8 +110,8 @@ def _quoting(device: Device, compiled: Callable[[list[Any], list[Any]], _T]) -> 
     try:
         return compiled(options, [log, len(log)])
     except CudaError as error:
-        said = log.partition(b"\0")[0].decode(errors="replace").strip() or "no message"
-        detail = f"the driver's compiler, for sm_{device.capability}: {said}"
+        text = log.partition(b"\0")[0].decode(errors="replace").strip() or "no message"
+        detail = f"the driver's compiler, for sm_{device.capability}: {text}"
         raise CudaError(
             call=error.call,
             name=error.name,

@@ -31,8 +31,8 @@ RAISED = -1
 
 
 class _Table(ABC):
-    """A ConvoyRuntime table that checks its calls against the manifest. Calls are counted from 0 in
-    every run."""
+    """A ConvoyRuntime table that checks its calls against the manifest. Each run counts its calls
+    from 0."""
 
     def __init__(self, manifest: Manifest) -> None:
         self._manifest = manifest
@@ -81,8 +81,7 @@ class _Table(ABC):
         arguments: Any,
         count: int,
     ) -> None:
-        """Handles call `index` of the run: a launch of kernel `kernel` of the manifest, with all of
-        its arguments."""
+        """Handles call `index` of the run: a launch of kernel `kernel` of the manifest."""
 
     @abstractmethod
     def copy(self, index: int, destination: int, source: int, size: int) -> None:
@@ -150,10 +149,10 @@ class TracedCall:
     """A call of a run.
 
     Attributes:
-        kind: What it is.
-        index: The number of the graph call or of the kernel in the manifest, or of the copy.
+        kind: "graph", "kernel" or "copy".
+        index: The index of the graph call or kernel in the manifest, or the number of the copy.
         launch: Grid, block and bytes of shared memory of a kernel.
-        bytes: The bytes that a copy reads and writes.
+        bytes: Bytes read plus bytes written by a copy.
     """
 
     kind: Literal["graph", "kernel", "copy"]
@@ -167,8 +166,8 @@ class Trace(_Table):
 
     Attributes:
         calls: The calls.
-        accesses: The memory that each of them reads and writes.
-        graphs: The graph of the manifest that each of them runs; None for kernels and copies.
+        accesses: The memory that each call reads and writes.
+        graphs: The index of each call's graph in the manifest; None for kernels and copies.
     """
 
     def __init__(self, manifest: Manifest) -> None:
@@ -228,7 +227,7 @@ def _access(pointers: Sequence[int], arguments: Sequence[GraphTensor | KernelArg
 
 
 class Hook(Protocol):
-    """Is called before and after each call of a run, and between the steps of a call
+    """Callbacks before and after each call of a run, and between the steps of a call
     (`Queue.between`)."""
 
     def before(self, index: int) -> None: ...

@@ -35,7 +35,7 @@ class Captured:
         driver: The CUDA driver.
         graph: The CUgraph.
         instance: The CUgraphExec.
-        memory: Memory that only the graph uses. It is freed with the last reference.
+        memory: Memory that only the graph uses, freed with the last reference.
     """
 
     driver: Driver
@@ -48,8 +48,8 @@ class Captured:
         self.driver.call("cuGraphLaunch", self.instance, stream)
 
     def close(self) -> None:
-        """Destroys the graph and its instance. No launch may be under way. Errors that earlier work
-        left on the device are ignored."""
+        """Destroys the graph and its instance. No launch may be active. Errors of earlier work on
+        the device are ignored."""
         for name, what in (("cuGraphExecDestroy", self.instance), ("cuGraphDestroy", self.graph)):
             with contextlib.suppress(CudaError):
                 self.driver.call(name, what)
@@ -74,7 +74,7 @@ def capture(
         memory: Kept as long as the graph.
 
     Raises:
-        CudaError: The work cannot be captured; and whatever `enqueue` and `edit` raise.
+        CudaError: The work cannot be captured. Errors of `enqueue` and `edit` are passed on.
     """
     with captured_graph(driver, stream, enqueue) as owner:
         if edit is not None:
@@ -133,7 +133,7 @@ class Stopwatch:
                 self._driver.call("cuEventDestroy", event)
 
     def once(self, captured: Captured, launches: int = 1) -> float:
-        """Returns the mean microseconds of `launches` launches in a row."""
+        """Returns the mean microseconds of `launches` consecutive launches."""
 
         def enqueue() -> None:
             for _ in range(launches):
@@ -165,8 +165,8 @@ class Stopwatch:
             captured: The graphs.
             rounds: The number of rounds.
             microseconds: The approximate time of each graph in a round.
-            known: The microseconds of a launch of each graph, None where it is not known. Those
-                graphs are launched twice first.
+            known: The microseconds of a launch of each graph, None if unknown. Those graphs are
+                first launched twice.
 
         Returns:
             For each graph, the microseconds of a launch in each round.

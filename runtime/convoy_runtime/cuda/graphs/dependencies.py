@@ -4,10 +4,10 @@ A stream orders its calls one after another. The rewriter records which nodes be
 gives each call only the dependencies that it needs, and can replace memset nodes at the start of
 calls by one memset at the start of the graph.
 
-Example: engine 41 of cuDNN clears a few counters in its workspace before its kernel. The memset
-node waits for the previous call, although it touches nothing of it, and the kernel waits for the
-memset: two gaps instead of one. If no other call uses the workspace, it can be cleared before the
-first call.
+Example: engine 41 of cuDNN clears counters in its workspace before its kernel. The memset node
+waits for the previous call, although it does not access the call's memory, and the kernel waits for
+the memset: two gaps instead of one. If no other call uses the workspace, it can be cleared before
+the first call.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ __all__ = [
     "clearing_calls",
 ]
 
-#: The most bytes that one memset clears. That takes less time than the nodes that it replaces.
+#: The most bytes that one memset clears. It takes less time than the nodes that it replaces.
 CLEARED_BYTES: Final = 8 << 20
 
-#: Enqueues calls one after another, and calls the hook, if there is one, before and after each.
+#: Enqueues calls one after another, and calls the hook, if any, before and after each.
 Enqueue = Callable[[Hook | None], None]
 
 
 class CaptureDependencyRewriter:
-    """A hook (`calls.Hook`) that gives each captured call the dependencies of `order` in place of
-    those of the stream.
+    """A hook (`calls.Hook`) that replaces the stream's dependencies of each captured call with
+    those of `order`.
 
     Args:
         driver: The CUDA driver.
         stream: The stream that is captured.
-        order: What each call waits for.
+        order: The calls that each call waits for.
 
     Attributes:
         nodes: The nodes of each call, later ones first.
@@ -64,7 +64,7 @@ class CaptureDependencyRewriter:
         self._exit: list[list[Any]] = []
 
     def start(self) -> None:
-        """Makes every call wait for what has been captured so far. Must be called after the capture
+        """Makes every call wait for the work captured so far. Must be called after the capture
         begins and before the first call."""
         self._start = self._leaves()
 
@@ -75,7 +75,7 @@ class CaptureDependencyRewriter:
         waits = [node for call in before for node in self._exit[call]] if before else self._start
         wanted = {int(node): node for node in waits}
         current = self._exit[-1] if self._exit else self._start
-        # Dependencies that are those of the stream stay untouched: their edges may allow a kernel
+        # Dependencies equal to those of the stream are not changed: their edges may allow a kernel
         # to start before the previous one has ended.
         if wanted.keys() != {int(node) for node in current}:
             flags = self._driver.module.CUstreamUpdateCaptureDependencies_flags
@@ -103,7 +103,7 @@ class CaptureDependencyRewriter:
         node of their step runs."""
         kinds = self._driver.module.CUgraphNodeType
         found: dict[int, Any] = {}
-        # From the first node on: a memset counts if only such memsets of its step come before it.
+        # From the first node on: a memset counts if only such memsets of its step precede it.
         for node in reversed(self.nodes[index]):
             if self._driver.call("cuGraphNodeGetType", node) != kinds.CU_GRAPH_NODE_TYPE_MEMSET:
                 continue
@@ -156,7 +156,7 @@ class CaptureDependencyRewriter:
         return self._neighbours("cuGraphNodeGetDependencies", node)
 
     def _neighbours(self, name: str, node: Any) -> list[Any]:
-        # Querying their number first fails for edges that are not plain ones.
+        # Querying the number first fails for edges with data.
         room = 16
         while True:
             nodes, _, count = self._driver.call(name, node, room)
@@ -168,14 +168,17 @@ class CaptureDependencyRewriter:
 def clearing_calls(
     driver: Driver, stream: int, spans: Sequence[Range], enqueue: Enqueue
 ) -> list[int]:
-    """Returns the calls that begin by clearing a part of their workspace. Nothing runs, but each
-    plan must have run before.
+    """Finds the calls that begin by clearing a part of their workspace. Nothing runs, but each plan
+    must have run before.
 
     Args:
         driver: The CUDA driver.
         stream: The stream that the calls are captured on.
         spans: The workspace of each call.
-        enqueue: Makes the calls.
+        enqueue: Enqueues the calls.
+
+    Returns:
+        The indices of the calls.
     """
     rewriter = CaptureDependencyRewriter(driver, stream, serial_order(len(spans)))
 
@@ -201,15 +204,18 @@ def capture_in_order(
 
     Args:
         queue: The stream that the calls are captured on.
-        order: What each call waits for.
+        order: The calls that each call waits for.
         spans: The workspace of each call.
-        enqueue: Makes the calls.
+        enqueue: Enqueues the calls.
         own: The calls with a workspace that no other call uses. Their memset nodes are removed.
         cleared: The memory with the workspaces of `own`, which is cleared before the first call.
         memory: Kept as long as the graph.
 
+    Returns:
+        The captured graph.
+
     Raises:
-        CudaError: The driver fails; and whatever `enqueue` raises.
+        CudaError: The driver fails. Errors of `enqueue` are passed on.
     """
     driver, stream = queue.driver, queue.stream
     if order.serial and not own:

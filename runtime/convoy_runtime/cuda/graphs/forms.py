@@ -1,6 +1,6 @@
 """Captures a program as one CUDA graph, in one of several forms.
 
-Calls run one after another, or side by side if they do not depend on each other. The memset nodes
+Calls run one after another, or concurrently if they do not depend on each other. The memset nodes
 that some plans begin with stay in place, or are replaced by one memset at the start.
 """
 
@@ -27,9 +27,9 @@ from .streams import Access, Order, Range, large_alone, order_of, serial_order, 
 
 __all__ = ["SERIAL", "Arguments", "Form", "ProgramCapture"]
 
-#: The most calls with a workspace that run side by side. Each of them needs its own workspace.
+#: The most calls with a workspace that run concurrently. Each needs its own workspace.
 _MAX_LANES: Final = 4
-#: The fewest calls whose memset nodes are worth replacing by one.
+#: The fewest memset nodes that are worth replacing by one.
 _MIN_CLEARED: Final = 2
 #: Bytes that a multiprocessor writes at a time: a tile of 128 x 128 halves.
 _TILE_BYTES: Final = 128 * 128 * 2
@@ -40,9 +40,9 @@ class Form:
     """The form of a captured program.
 
     Attributes:
-        branches: Which calls may run side by side: `none`; `small`, those that write less than one
-            tile per multiprocessor and leave some of them idle; or `all`.
-        clear_once: Whether one memset at the start replaces those that plans begin with.
+        branches: The calls that may run concurrently: `none`; `small`, those that write less than
+            one tile per multiprocessor and leave multiprocessors idle; or `all`.
+        clear_once: Whether one memset at the start replaces those at the start of plans.
     """
 
     branches: Literal["none", "small", "all"] = "none"
@@ -62,7 +62,7 @@ SERIAL: Final = Form()
 
 @value_type(frozen=True, slots=True)
 class Arguments:
-    """The arguments of `convoy_main`.
+    """The pointer arguments of `convoy_main`.
 
     Attributes:
         inputs: The pointer of each input, in the order of the manifest.
@@ -86,7 +86,7 @@ def _check_steps(manifest: Manifest, calls: Sequence[TracedCall]) -> None:
         for call in calls
     )
     if manifest.steps not in ((), steps):
-        problem = f"differs from what convoy_main in {MEMBER} does"
+        problem = f"differs from the calls of convoy_main in {MEMBER}"
         raise ArtifactError(
             problem=problem,
             member=MANIFEST,
@@ -113,10 +113,10 @@ class ProgramCapture:
         arguments: The static buffers.
 
     Attributes:
-        calls: The calls of the program, in their order.
+        calls: The calls of the program in order.
 
     Raises:
-        ArtifactError: The program does not do what the manifest says.
+        ArtifactError: The calls of the program differ from the manifest.
         ExecutionError: `convoy_main` fails.
     """
 
@@ -142,15 +142,15 @@ class ProgramCapture:
         self._accesses, self._graphs = trace.accesses, trace.graphs
         self.calls = trace.calls
         _check_steps(manifest, trace.calls)
-        #: The code of plans that have run and is loaded.
+        #: The code of plans that have run, and whose modules are therefore loaded.
         self._warm: WeakSet[object] = WeakSet()
-        #: The calls that clear their workspaces, with the plans for which they were found last.
+        #: The plans of the last search, and the calls that clear their workspaces.
         self._cleared: tuple[list[object], list[int]] = ([], [])
         self._wave_bytes = device.attribute("MULTIPROCESSOR_COUNT") * _TILE_BYTES
 
     def default(self, plans: Mapping[int, Plan]) -> Form:
-        """Returns the form for plans that were never measured together: small calls run side by
-        side, and memset nodes are replaced where possible."""
+        """Returns the form for plans that were never measured together: small calls run
+        concurrently, and memset nodes are replaced if possible."""
         sizes = self._sizes(plans)
         branches: Literal["none", "small"] = (
             "none" if self._order(Form("small"), sizes).serial else "small"
@@ -172,8 +172,18 @@ class ProgramCapture:
 
     @part("first run")
     def capture(self, plans: Mapping[int, Plan], form: Form) -> Captured:
-        """Captures the program on these plans. Raises CudaError, e.g. if the device has no memory
-        for the workspaces."""
+        """Captures the program.
+
+        Args:
+            plans: Graph index to plan.
+            form: The form.
+
+        Returns:
+            The captured graph.
+
+        Raises:
+            CudaError: The driver fails, e.g. because the device has no memory for the workspaces.
+        """
         sizes = self._sizes(plans)
         order, own = self._arranged(plans, form, sizes)
         layout = workspaces_of(sizes, order, own)
@@ -194,7 +204,7 @@ class ProgramCapture:
         )
 
     def order(self, plans: Mapping[int, Plan], form: Form) -> Order:
-        """Returns what each call waits for in the program on these plans in this form."""
+        """Returns the order of the calls with these plans in this form."""
         return self._arranged(plans, form, self._sizes(plans))[0]
 
     def _arranged(
@@ -207,8 +217,8 @@ class ProgramCapture:
         ), own
 
     def _clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
-        """Returns the calls that begin by clearing a part of their workspaces, as far as these are
-        small enough to be cleared by one memset."""
+        """Returns the calls that begin by clearing a part of their workspaces, limited to
+        workspaces that one memset can clear."""
         known, found = self._cleared
         if known != (key := [plan.code for plan in plans.values()]):
             found = self._find_clearing(plans, sizes)

@@ -1,6 +1,6 @@
-"""The dependencies between the calls of a program, computed from the memory that they access, and
-the places of their workspaces: calls that may run side by side do not share one. Addresses and
-sizes are in bytes. Nothing here needs a device.
+"""Computes the dependencies between the calls of a program from the memory that they access, and
+the layout of their workspaces: calls that may run concurrently do not share one. Addresses and
+sizes are in bytes. No device is needed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = [
     "workspaces_of",
 ]
 
-#: The first byte, and the one after the last.
+#: Begin and end address.
 Range = tuple[int, int]
 
 
@@ -40,8 +40,8 @@ class Access:
         return sum(end - begin for begin, end in self.writes)
 
 
-#: The access of a call that runs alone: it waits for all calls before it, and all calls after it
-#: wait for it.
+#: The access of a call that runs alone: it waits for all previous calls, and all later calls wait
+#: for it.
 EVERYTHING = Access((), ((0, 1 << 64),))
 
 
@@ -50,9 +50,8 @@ class Order:
     """The order of calls.
 
     Attributes:
-        after: The calls that each call waits for, without those that these wait for.
-        lanes: The lane whose workspace each call uses. Calls with a workspace in one lane run one
-            after another.
+        after: The calls that each call waits for, without indirect ones.
+        lanes: The lane of each call. Calls in one lane share a workspace and run one after another.
     """
 
     after: tuple[tuple[int, ...], ...]
@@ -60,7 +59,7 @@ class Order:
 
     @property
     def serial(self) -> bool:
-        """Whether every call waits for the one before it."""
+        """Whether every call waits for the previous one."""
         return all(
             before == ((index - 1,) if index else ()) for index, before in enumerate(self.after)
         )
@@ -79,8 +78,11 @@ def order_of(accesses: Sequence[Access], workspaces: Sequence[int], *, lanes: in
 
     Args:
         accesses: The access of each call.
-        workspaces: The bytes of each call's workspace.
-        lanes: The most lanes for calls with a workspace.
+        workspaces: The size of each call's workspace in bytes.
+        lanes: The largest number of lanes for calls with a workspace.
+
+    Returns:
+        The order.
     """
     direct = _hazards(accesses)
     after: list[tuple[int, ...]] = []
@@ -91,7 +93,7 @@ def order_of(accesses: Sequence[Access], workspaces: Sequence[int], *, lanes: in
         behind = _reach(before, reach)
         lane = 0
         if workspaces[index]:
-            # The lane with the latest last call that this call waits for anyway; else a new lane;
+            # The lane with the latest last call that this call already waits for; else a new lane;
             # else the lane that has been idle longest.
             free = [(call, lane) for lane, call in enumerate(last) if behind >> call & 1]
             if free:
@@ -126,7 +128,7 @@ def _reach(before: set[int], reach: Sequence[int]) -> int:
 def _hazards(accesses: Sequence[Access]) -> list[set[int]]:
     """Returns the calls that each call conflicts with, without earlier conflicts that follow from
     these."""
-    # Memory is cut at every border, so that a call accesses all of a piece or nothing of it.
+    # Memory is split at every border, so that a call accesses each piece either whole or not.
     borders = sorted(
         {
             border
@@ -182,8 +184,17 @@ class Workspaces:
 
 
 def workspaces_of(sizes: Sequence[int], order: Order, own: Sequence[int] = ()) -> Workspaces:
-    """Returns a layout with a part for each lane, of the size of its largest workspace, and a part
-    for each call in `own`."""
+    """Lays out the workspaces of all calls.
+
+    Args:
+        sizes: The size of each call's workspace in bytes.
+        order: The order of the calls.
+        own: The calls that get a separate part.
+
+    Returns:
+        A layout with a part for each call in `own`, then a part for each lane, of the size of its
+        largest workspace.
+    """
 
     def aligned(size: int) -> int:
         return -(-size // ALIGNMENT) * ALIGNMENT
@@ -209,5 +220,6 @@ def workspaces_of(sizes: Sequence[int], order: Order, own: Sequence[int] = ()) -
 
 
 def large_alone(accesses: Sequence[Access], large: Callable[[Access], bool]) -> list[Access]:
-    """The same accesses, but calls that are `large` run beside no other."""
+    """Returns the accesses, with `EVERYTHING` for calls that are `large`, so that they run
+    alone."""
     return [EVERYTHING if large(access) else access for access in accesses]

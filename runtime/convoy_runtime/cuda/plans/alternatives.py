@@ -23,7 +23,8 @@ __all__ = ["AlternativePlan", "Alternatives", "StepError"]
 
 
 class StepError(Exception):
-    """A step of an alternative has no plan, or none that is fast enough. The message says why."""
+    """A step of an alternative has no plan, or none that is fast enough. The message has the
+    reason."""
 
     @classmethod
     def of(cls, graph: Graph, error: DeviceError) -> StepError:
@@ -38,18 +39,18 @@ class StepError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What an alternative runs.
+    """The steps of an alternative.
 
-    No step writes into the workspace of another one, so that all of them may be cleared before the
-    first step (`graphs.dependencies`).
+    No step writes into the workspace of another one, so that all workspaces may be cleared before
+    the first step (`graphs.dependencies`).
 
     Attributes:
         alternative: The alternative.
         graphs: The graph of each step.
-        contents: The fingerprint of each of them.
-        plans: The plan of each of them.
+        contents: The fingerprint of each graph.
+        plans: The plan of each graph.
         temporaries: The offset of each temporary in the workspace, in bytes.
-        workspaces: The offset of each step's own workspace, in bytes.
+        workspaces: The offset of each step's workspace, in bytes.
     """
 
     alternative: GraphAlternative
@@ -62,7 +63,7 @@ class Steps:
 
 @value_type(frozen=True, slots=True)
 class AlternativePlan(Plan):
-    """Runs the steps of an alternative in their order. It lives as long as the `Alternatives` that
+    """Runs the steps of an alternative in order. It is valid as long as the `Alternatives` that
     made it. Its text is JSON: the fingerprint of each step's graph and the text of its plan."""
 
     steps: Steps
@@ -119,8 +120,8 @@ class Alternatives:
         read: Reads the alternatives of the artifact (`Artifact.alternatives`), on first use.
 
     Attributes:
-        tuned: The outcome of tuning the graph of a step, by its number: a plan, or why there is
-            none.
+        tuned: Index of a step's graph to the outcome of its tuning: a plan, or the reason why there
+            is none.
     """
 
     def __init__(
@@ -131,13 +132,12 @@ class Alternatives:
         self.tuned: dict[int, Plan | str] = {}
 
     def of(self, graph: Graph) -> tuple[GraphAlternative, ...]:
-        """Returns the alternatives of a graph of the manifest. Raises ArtifactError if those of the
-        artifact are invalid."""
+        """Returns the alternatives of a graph of the manifest. Raises ArtifactError if they are
+        invalid."""
         return self._read().of(self._manifest.graphs.index(graph)) if graph.alternatives else ()
 
     def graph(self, step: GraphStep) -> tuple[Graph, Any]:
-        """Returns the graph of a step, without its own alternatives, and its native build
-        function."""
+        """Returns the graph of a step, without alternatives, and its native build function."""
         called = self._manifest.graphs
         graph = (
             called[step.graph]
@@ -147,7 +147,7 @@ class Alternatives:
         return replace(graph, alternatives=()), self._native.builder(graph.symbol)
 
     def take_ownership(self, plan: Plan) -> Plan:
-        """Takes the plan of a step, which only `close` and `close_others` close, and returns it."""
+        """Returns the plan of a step, which from now on only `close` and `close_others` close."""
         self._plans.append(plan)
         return plan
 
@@ -158,8 +158,17 @@ class Alternatives:
         plans: Sequence[Plan],
         rejected: Sequence[str] = (),
     ) -> AlternativePlan:
-        """Returns the plan of an alternative on these plans of its steps, which `take_ownership`
-        has taken."""
+        """Creates the plan of an alternative.
+
+        Args:
+            graph: The graph.
+            alternative: The alternative.
+            plans: The plans of its steps, owned by `take_ownership`.
+            rejected: The reasons for rejected candidates, for the report.
+
+        Returns:
+            The plan.
+        """
         graphs, builds = zip(*map(self.graph, alternative.steps), strict=True)
         count = len(alternative.temporaries)
         sizes = [temporary.bytes for temporary in alternative.temporaries] + [
@@ -201,16 +210,16 @@ class Alternatives:
 
         Args:
             graph: The graph.
-            rejected: Receives the reasons why alternatives have no plan.
-            plan_of: Returns the plan of the step of an alternative at a place, which
-                `take_ownership` has taken, or raises StepError.
+            rejected: Receives the reasons for alternatives without a plan.
+            plan_of: Returns the plan of the step of an alternative with an index, owned by
+                `take_ownership`, or raises StepError.
             check_workspace: Raises WorkspaceTooLarge.
             limit: The number of alternatives to try; None for all.
         """
         for alternative in self.of(graph)[:limit]:
             try:
-                # Convolutions and products first: plans of pointwise operations have to be
-                # compiled, which another process may be doing.
+                # Convolutions and products first: plans of pointwise operations are compiled,
+                # possibly by another process at this time.
                 places = sorted(
                     range(len(alternative.steps)),
                     key=lambda place: self.graph(alternative.steps[place])[0].products is None,
@@ -226,10 +235,17 @@ class Alternatives:
             yield found
 
     def texts(self, alternative: GraphAlternative, text: str) -> list[str]:
-        """Returns the text of each step's plan from the text of a plan of `alternative`.
+        """Splits the text of a plan of an alternative.
+
+        Args:
+            alternative: The alternative.
+            text: `AlternativePlan.text`.
+
+        Returns:
+            The text of each step's plan.
 
         Raises:
-            ValueError: The text is of other graphs.
+            ValueError: The text belongs to other graphs.
             KeyError, TypeError: The text is malformed.
         """
         found = json.loads(text)
@@ -250,7 +266,7 @@ class Alternatives:
         return [str(each["plan"]) for each in found]
 
     def close_others(self, used: Iterable[Plan]) -> None:
-        """Destroys the plans of steps that none of `used` runs, and clears `tuned`."""
+        """Destroys the plans of steps that no plan in `used` runs, and clears `tuned`."""
         needed = {
             id(step.code)
             for plan in used
@@ -264,8 +280,7 @@ class Alternatives:
         self.tuned.clear()
 
     def close(self) -> None:
-        """Destroys the plans of all steps. Nothing that was captured from them may run
-        afterwards."""
+        """Destroys the plans of all steps. Graphs captured from them must not run afterwards."""
         for plan in self._plans:
             plan.close()
         self._plans.clear()

@@ -23,9 +23,9 @@ from convoy_runtime.value_types import value_type
 __all__ = ["BuildPool", "Built", "Job"]
 
 _MAX_PROCESSES = 16
-#: The timeout of a build. The slowest kernels take some seconds.
+#: The timeout of a build. The slowest kernels take seconds.
 _TIMEOUT_SECONDS = 300.0
-#: Libraries that cuDNN loads by name to compile. The other processes load the files of this one.
+#: Libraries that cuDNN loads by name to compile. Worker processes load the same files as this one.
 _LIBRARIES = ("libnvrtc.so", "libcublasLt.so")
 
 
@@ -38,7 +38,7 @@ class Job:
         name: The name of the graph.
         location: Its source location.
         engine: The index of the engine.
-        knobs: Value by name.
+        knobs: Knob name to value.
     """
 
     symbol: str
@@ -58,8 +58,8 @@ class Built:
 
     Attributes:
         plan: cuDNN's JSON of the plan.
-        error: Why there is no plan.
-        not_here: Whether no other process can deliver the plan, although this process may build it.
+        error: The reason if there is no plan.
+        not_here: Whether the pool cannot build the plan; this process may be able to.
     """
 
     plan: str = ""
@@ -68,15 +68,14 @@ class Built:
 
 
 class BuildPool:
-    """Processes that build plans. They start when there is work, and end with `close` or with this
-    process.
+    """Processes that build plans. They start on demand, and end with `close` or with this process.
 
     Args:
         native: The content of native.so.
-        cudnn: The file of cuDNN.
-        device: The number of the GPU; None for the one that `properties` describes.
+        cudnn: The path of cuDNN.
+        device: The index of the GPU; None for the one that `properties` describes.
         properties: The file that describes a GPU.
-        processes: The number of processes; by default the number of cores.
+        processes: The number of processes. Default: the number of cores.
     """
 
     def __init__(
@@ -110,11 +109,14 @@ class BuildPool:
     def build(
         self, jobs: Sequence[Job], progress: Callable[[int], None] = lambda _: None
     ) -> list[Built]:
-        """Returns the outcome of each job, in their order. An interrupt ends all processes.
+        """Runs jobs. An interrupt ends all processes.
 
         Args:
             jobs: The jobs.
             progress: Called with the number of finished jobs.
+
+        Returns:
+            The outcome of each job.
         """
         futures = [self._begin(job) for job in jobs]
         try:
@@ -128,7 +130,7 @@ class BuildPool:
         return [future.result() for future in futures]
 
     def close(self) -> None:
-        """Ends all processes. Calling it again does nothing."""
+        """Ends all processes. Further calls have no effect."""
         with self._lock:
             self._closed = True
             processes, self._all = self._all, []
@@ -190,16 +192,16 @@ class BuildPool:
         answer = process.ask(json.dumps(setup).encode() + b"\n" + self._native)
         if answer.get("ready") is not True:
             process.end()
-            raise _Ended(f"the process for it could not start: {answer.get('error')}")
+            raise _Ended(f"the build process could not start: {answer.get('error')}")
         return process
 
 
 class _Ended(Exception):
-    """A process has ended. The message says how."""
+    """A process has ended. The message has the reason."""
 
 
 class _Process:
-    """A process that runs `build_worker`. One thread at a time may use it."""
+    """A process that runs `build_worker`. Not thread-safe."""
 
     def __init__(self, cudnn: str) -> None:
         paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
@@ -246,8 +248,7 @@ class _Process:
         self.kill()
 
     def end(self) -> str:
-        """Ends the process if it is still running, and returns how it ended. Calling it again does
-        nothing."""
+        """Ends the process if it is still running. Returns how it ended. May be called again."""
         with self._ending:
             with suppress(subprocess.TimeoutExpired):
                 # A process that crashes closes its pipes before it ends.
@@ -265,12 +266,12 @@ class _Process:
                 last = self._errors.read().decode(errors="replace").strip().rpartition("\n")[2]
                 self._errors.close()
             if self._limit is not None:
-                return f"it was not built within {self._limit:g} s"
-            return f"the process that built it ended: {how}" + (f": {last}" if last else "")
+                return f"the build exceeded {self._limit:g} s"
+            return f"the build process ended: {how}" + (f": {last}" if last else "")
 
 
 def _loaded(names: Sequence[str]) -> list[str]:
-    """Returns the files of these libraries that this process has loaded; none except on Linux."""
+    """Returns the paths of these libraries in this process; empty on other systems than Linux."""
     found: dict[str, None] = {}
     with suppress(OSError):
         for line in Path("/proc/self/maps").read_text().splitlines():

@@ -1,10 +1,10 @@
-"""A process that builds plans for another one (`build_pool`), which restores them from cuDNN's
-JSON. Engines that compile a kernel hold a lock, so that threads cannot build side by side.
+"""A worker process that builds plans for `build_pool`, which restores them from cuDNN's JSON.
+Engines that compile a kernel hold a lock, so that threads cannot build concurrently.
 
 It reads and writes one line of JSON at a time. First a setup, {"native_bytes", "device",
-"properties", "libraries"}, and that many bytes of native.so; the answer is {"ready": true}. Then
-jobs, {"symbol", "name", "location", "engine", "knobs"}; the answer is {"plan": JSON}. Any answer
-may be {"error": reason} instead.
+"properties", "libraries"}, followed by that many bytes of native.so; the answer is {"ready": true}.
+Then jobs, {"symbol", "name", "location", "engine", "knobs"}; the answer is {"plan": JSON}. Any
+answer may be {"error": reason} instead.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def main(jobs: IO[bytes], answers: IO[bytes]) -> int:
 
 
 def _builder(setup: dict[str, Any], stack: contextlib.ExitStack) -> PlanBuilder:
-    """Returns a builder for the GPU `device`, which stays current, or for the one that the file
+    """Returns a builder for the GPU `device`, which becomes current, or for the GPU that the file
     `properties` describes."""
     for library in setup["libraries"]:
         with contextlib.suppress(OSError):
@@ -82,9 +82,9 @@ def _build(builder: PlanBuilder, native: NativeLibrary, job: dict[str, Any]) -> 
 
 
 if __name__ == "__main__":
-    # An interrupt from the keyboard reaches this process as well. The parent reports it.
+    # A keyboard interrupt also reaches this process. The parent reports it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # Only answers may go to the pipe, but cuDNN may be configured to log to the standard output.
+    # Only answers may go to the pipe, but cuDNN may be configured to log to standard output.
     with os.fdopen(os.dup(1), "wb") as pipe:
         os.dup2(2, 1)
         sys.exit(main(sys.stdin.buffer, pipe))

@@ -1,11 +1,10 @@
 """Builds cuDNN's execution plans.
 
-The native build function of a graph makes an operation graph. A plan is made from an engine
-configuration of that, or from the JSON of an earlier plan, if the options allow its engine and
-cuDNN finalizes it.
+The native build function of a graph makes an operation graph. A plan is made from one of its engine
+configurations, or from the JSON of an earlier plan, if the options allow the engine and cuDNN
+finalizes the plan.
 
-All of this also works on a machine without a GPU, with a device-properties descriptor in place of a
-handle. The tests use that.
+This also works on a machine without a GPU, with a device-properties descriptor instead of a handle.
 """
 
 from __future__ import annotations
@@ -34,17 +33,17 @@ __all__ = ["PlanBuilder", "WorkspaceTooLarge", "job_of", "no_memory_for"]
 
 
 class WorkspaceTooLarge(Exception):
-    """The workspace of a plan exceeds a limit, which the message names."""
+    """The workspace of a plan exceeds a limit. The message has the limit."""
 
 
 class PlanBuilder:
-    """Builds the plans of one program, or refuses them.
+    """Builds the plans of one program.
 
     Args:
         cudnn: The library.
         options: Restrictions on engines and workspaces.
         handle: The cuDNN handle of the device to plan for; None on a machine without it.
-        device: The properties of that device, where there is no handle.
+        device: The properties of that device, if there is no handle.
 
     Raises:
         DeviceError: cuBLASLt is missing.
@@ -66,12 +65,12 @@ class PlanBuilder:
 
     @property
     def lacks_memory(self) -> bool:
-        """Whether plans were dropped because the device's memory is full. What replaces them must
-        not be stored: at another time there may be more memory."""
+        """Whether plans were dropped because the device's memory is full. Their replacements must
+        not be stored, because more memory may be available in a later load."""
         return self._unavailable is not None
 
     def drop_workspaces_of(self, size: int) -> None:
-        """Refuses, from now on, plans with a workspace of `size` bytes or more, because the device
+        """Rejects plans with a workspace of `size` bytes or more from now on, because the device
         has no memory for it."""
         self._unavailable = size
 
@@ -84,7 +83,7 @@ class PlanBuilder:
             build: Its native build function.
 
         Raises:
-            CudnnError: cuDNN refuses the graph.
+            CudnnError: cuDNN rejects the graph.
         """
         reports: list[CudnnError] = []
 
@@ -127,7 +126,7 @@ class PlanBuilder:
         )
 
     def build(self, graph: Graph, config: Config, rejected: list[str]) -> Plan | None:
-        """Returns the plan of a configuration. If the options or cuDNN refuse it, adds the reason
+        """Returns the plan of a configuration. If the options or cuDNN reject it, adds the reason
         to `rejected` and returns None."""
         if (reason := self.refusal(graph, config)) is not None:
             rejected.append(f"{config}: {reason}")
@@ -143,8 +142,17 @@ class PlanBuilder:
         pool: BuildPool,
         progress: Callable[[str], None],
     ) -> Iterator[Plan]:
-        """Yields the plans of configurations that the pool builds. This process builds those that
-        cannot cross processes."""
+        """Yields the plans of configurations, built by the pool, or by this process if a plan
+        cannot be passed between processes.
+
+        Args:
+            graph: The graph.
+            operations: Its operation graph.
+            configs: The configurations.
+            rejected: Receives the reasons for configurations without a plan.
+            pool: The pool.
+            progress: Called with the state of the pool's builds.
+        """
         jobs = [job_of(graph, config) for config in configs]
         for config, built in zip(
             configs,
@@ -155,7 +163,7 @@ class PlanBuilder:
         ):
             plan = None
             if built.not_here:
-                # The descriptor is closed; cuDNN has accepted the same configuration before.
+                # The descriptor is closed; cuDNN has already accepted this configuration.
                 again = self.config(operations, config.engine, config.named_knobs)
                 with closing(again.descriptor):
                     plan = self.build(graph, replace(config, descriptor=again.descriptor), rejected)
@@ -172,8 +180,20 @@ class PlanBuilder:
         return self._finalize(*_from_json(text))
 
     def text_of(self, graph: Graph, build: Any, engine: int, knobs: Mapping[str, int]) -> str:
-        """Returns cuDNN's JSON of the plan of an engine with these knobs; an empty string if cuDNN
-        cannot write the plan. Raises CudnnError."""
+        """Builds a plan as JSON.
+
+        Args:
+            graph: The graph, for messages.
+            build: Its native build function.
+            engine: The index of the engine.
+            knobs: Knob name to value.
+
+        Returns:
+            cuDNN's JSON; an empty string if cuDNN cannot write the plan.
+
+        Raises:
+            CudnnError: cuDNN rejects the graph or the plan.
+        """
         with ExitStack() as stack:
             operations = stack.enter_context(self.operation_graph(graph, build))
             config = self.config(operations, engine, knobs)
@@ -187,7 +207,7 @@ class PlanBuilder:
     def any_plans(
         self, graph: Graph, operations: BackendDescriptor, wanted: Callable[[Config], bool]
     ) -> Iterator[Plan]:
-        """Yields the plans of engines with their default knobs, whatever the options say of them,
+        """Yields the plans of engines with their default knobs, without regard to the options,
         except engines with known errors."""
         unused: list[str] = []
         for config in engine_configs(
@@ -201,8 +221,17 @@ class PlanBuilder:
     def engine_refusal(
         self, graph: Graph, engine: int, numerical: Iterable[str], behavior: Iterable[str]
     ) -> str | None:
-        """Returns why an engine may not run `graph`, because of a known error or the options; None
-        if it may. `numerical` and `behavior` are the names of the engine's notes."""
+        """Checks an engine for known errors and against the options.
+
+        Args:
+            graph: The graph.
+            engine: The index of the engine.
+            numerical: The names of its numerical notes.
+            behavior: The names of its behavior notes.
+
+        Returns:
+            Why the engine may not run the graph, or None.
+        """
         known = NumericalNote.__members__, BehaviorNote.__members__
         notes = (
             {known[0][name] for name in numerical if name in known[0]},
@@ -251,7 +280,7 @@ class PlanBuilder:
         kind: Type,
         value: Sequence[Any] | bytes,
     ) -> Plan | None:
-        """Returns the plan of `config`, made from the value of one attribute. If cuDNN refuses it,
+        """Returns the plan of `config`, made from the value of one attribute. If cuDNN rejects it,
         adds the reason to `rejected` and returns None."""
         try:
             descriptor, workspace = self._finalize(attribute, kind, value)
@@ -301,7 +330,7 @@ class PlanBuilder:
 
 
 def job_of(graph: Graph, config: Config) -> Job:
-    """Returns the job by which a pool builds the plan of a configuration."""
+    """Returns the pool's job that builds the plan of a configuration."""
     from .build_pool import Job
 
     return Job(graph.symbol or "", graph.name, graph.location, config.engine, config.named_knobs)

@@ -18,8 +18,8 @@ def fingerprint_of(graph: Graph, build: Any) -> str | None:
 
 
 def fingerprint(build: Any) -> str | None:
-    """Returns a hash of all calls that a graph's build function makes to cuDNN, with descriptors
-    numbered in their order; None if the function fails, or uses an attribute of unknown size.
+    """Returns a hash of all cuDNN calls of a graph's build function, with descriptors numbered in
+    order; None if the function fails or sets an attribute of unknown size.
 
     The compiler computes the same hash (`cudnn_backend::FuncOp::getFingerprint`).
     """
@@ -54,8 +54,8 @@ def fingerprint(build: Any) -> str | None:
 
 
 def content_of(graph: Graph, build: Any) -> str | None:
-    """Returns the key in a store of a graph that cuDNN may run: its fingerprint and the names of
-    its alternatives, because a plan may run one of them. None if it has no fingerprint."""
+    """Returns the store key of a graph that cuDNN may run: its fingerprint, and the names of its
+    alternatives because a plan may run one of them. None if it has no fingerprint."""
     found = fingerprint_of(graph, build)
     return (
         found if found is None else " ".join([found, *(f"[{name}]" for name in graph.alternatives)])
@@ -63,8 +63,8 @@ def content_of(graph: Graph, build: Any) -> str | None:
 
 
 def kernels_fingerprint(graph: Graph, members: Mapping[str, bytes | memoryview]) -> str:
-    """Returns the key in a store of a graph that has only kernels: a hash of their PTX in the
-    artifact's `members`."""
+    """Returns the store key of a graph that has only kernels: a hash of their PTX in the artifact's
+    `members`."""
     digest = hashlib.sha256()
     for kernel in graph.kernels:
         digest.update(members[kernel_member(kernel.name)])

@@ -1,4 +1,4 @@
-"""Chooses among the artifact's kernels: which may run a graph, and which are compiled ahead."""
+"""Chooses the artifact's kernels that may run a graph, and those that are compiled ahead."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["KernelPlanner"]
 
 
 class KernelPlanner:
-    """Makes plans of the artifact's kernels, as far as the options allow them.
+    """Makes plans of the artifact's kernels that the options allow.
 
     Args:
-        kernels: The kernels; None where there is no device to run them.
-        options: Restrictions on plans, and whether they have to be stored (`strict`).
+        kernels: The kernels; None if there is no device to run them.
+        options: Restrictions on plans, and whether only stored plans are allowed (`strict`).
         stored: The stored plans.
     """
 
@@ -31,17 +31,17 @@ class KernelPlanner:
         self._options, self._strict = options.plan_options, options.strict
 
     def prefers(self, graph: Graph) -> bool:
-        """Returns whether a kernel of `graph` goes before cuDNN's heuristics."""
+        """Returns whether a kernel of `graph` has priority over cuDNN's heuristics."""
         return graph.preference != "plan" and self._kernels is not None
 
     def levels(self, graph: Graph) -> Sequence[str]:
-        """Returns the levels whose stored plans go before a kernel. Offline plans do not: they were
-        not measured either."""
+        """Returns the levels whose stored plans have priority over a kernel. Offline plans do not,
+        because they are not measured either."""
         return LEVELS[1:] if self.prefers(graph) else LEVELS
 
     def plans(self, graph: Graph, rejected: list[str]) -> Iterator[Plan]:
-        """Yields the plans of the kernels of `graph`. Adds the reasons against others to
-        `rejected`. Raises ArtifactError if the driver refuses a kernel."""
+        """Yields the plans of the kernels of `graph`. Adds the reasons for rejected kernels to
+        `rejected`. Raises ArtifactError if the driver rejects a kernel."""
         if self._kernels is None or not graph.kernels:
             return
         if (reason := self._options.refuses_kernels(graph)) is not None:
@@ -53,11 +53,11 @@ class KernelPlanner:
     def compiling(
         self, graphs: Iterable[tuple[Graph, Any]], tuned: Sequence[str] | None
     ) -> AbstractContextManager[None]:
-        """Compiles kernels on threads while the `with` lasts.
+        """Compiles kernels on threads inside the `with`.
 
         Args:
-            graphs: The graphs that are planned in it, and their build functions. Kernels that turn
-                out to be needed because the store's plans are refused are compiled on demand.
+            graphs: The graphs to plan, and their build functions. Kernels that are needed because
+                stored plans are rejected are compiled on demand.
             tuned: The levels whose stored plans make tuning unnecessary; None without tuning.
         """
         if self._kernels is None:
@@ -76,7 +76,7 @@ class KernelPlanner:
             self._kernels.wait()
 
     def _usable(self, kernels: Kernels, graph: Graph, rejected: list[str]) -> Iterator[GraphKernel]:
-        """Yields the kernels of `graph` that may run. Adds the reasons against others to
+        """Yields the kernels of `graph` that may run. Adds the reasons for rejected kernels to
         `rejected`."""
         for kernel in kernels.offered(graph, rejected):
             if (reason := self._options.refuses_kernel(graph, kernel)) is None:
@@ -87,7 +87,7 @@ class KernelPlanner:
     def _to_compile(
         self, kernels: Kernels, graph: Graph, build: Any, tuned: Sequence[str] | None
     ) -> Sequence[GraphKernel]:
-        """Returns the kernels that planning or tuning `graph` needs, as far as is known ahead."""
+        """Returns the kernels that are known to be needed to plan or tune `graph`."""
         if not graph.kernels or self._options.refuses_kernels(graph) is not None:
             return ()
         levels = self.levels(graph) if tuned is None else tuned

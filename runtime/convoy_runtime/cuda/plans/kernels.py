@@ -1,5 +1,5 @@
 """The artifact's kernels for graphs, as plans: they are chosen, measured, checked and stored like
-those of cuDNN."""
+cuDNN's."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def launch(
         count: Their number.
 
     Raises:
-        CudaError: The launch is refused.
+        CudaError: The driver rejects the launch.
     """
-    # The driver takes the address of each argument.
+    # The driver expects the address of each argument.
     step = ctypes.sizeof(ctypes.c_void_p)
     addresses = (ctypes.c_void_p * max(1, count))(
         *(arguments + index * step for index in range(count))
@@ -85,7 +85,7 @@ class LoadedKernel:
         kernel: The kernel of the manifest.
         function: The CUfunction.
         image: Its machine code for this GPU.
-        ptx: The hash of the PTX that the machine code is made from.
+        ptx: The hash of the PTX that the machine code was compiled from.
     """
 
     kernel: GraphKernel
@@ -96,7 +96,7 @@ class LoadedKernel:
 
 @value_type(frozen=True, slots=True)
 class KernelPlan(Plan):
-    """Runs a kernel. It lives as long as the `Kernels` that made it. Its text is the hash of the
+    """Runs a kernel. It is valid as long as the `Kernels` that made it. Its text is the hash of the
     kernel's PTX and the machine code in base64."""
 
     loaded: LoadedKernel
@@ -127,8 +127,8 @@ class KernelPlan(Plan):
 
 
 def _other_gpu(chip: str, here: int) -> str | None:
-    """Returns the GPU that a kernel for `chip` needs; None if a GPU of compute capability `here`
-    runs it. Kernels for an architecture like sm_90a run on no other one."""
+    """Returns the GPU that a kernel for `chip` requires; None if a GPU of compute capability `here`
+    runs it. Kernels for an architecture such as sm_90a run on that one only."""
     number = int(chip.removeprefix("sm_").removesuffix("a"))
     if chip.endswith("a"):
         return chip if number != here else None
@@ -150,7 +150,7 @@ class Kernels:
 
     def offered(self, graph: Graph, rejected: list[str]) -> Iterator[GraphKernel]:
         """Yields the kernels of `graph` that this GPU can run, in the order of the artifact. Adds
-        the reasons against others to `rejected`."""
+        the reasons for rejected kernels to `rejected`."""
         here = self._device.capability
         shared = self._device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN") if graph.kernels else 0
         for kernel in graph.kernels:
@@ -167,8 +167,8 @@ class Kernels:
                 yield kernel
 
     def compiling(self, kernels: Iterable[GraphKernel]) -> AbstractContextManager[None]:
-        """Compiles these kernels in that order on threads while the `with` lasts. `plan` and
-        `restore` use the results and raise the errors."""
+        """Compiles these kernels in order on threads inside the `with`. `plan` and `restore` use
+        the results and raise the errors."""
         return self._compiler.ahead([kernel_member(kernel.name) for kernel in kernels])
 
     def wait(self) -> None:
@@ -176,7 +176,7 @@ class Kernels:
         self._compiler.wait()
 
     def plan(self, graph: Graph, kernel: GraphKernel, rejected: Sequence[str] = ()) -> KernelPlan:
-        """Returns `kernel` as a plan of `graph`. Raises ArtifactError if the driver refuses its
+        """Returns `kernel` as a plan of `graph`. Raises ArtifactError if the driver rejects its
         PTX."""
         try:
             return self._plan(
@@ -189,7 +189,7 @@ class Kernels:
             ) from error
 
     def restore(self, graph: Graph, variant: str, text: str) -> KernelPlan:
-        """Returns the plan of a kernel from the text of an earlier plan. The kernel is compiled if
+        """Restores the plan of a kernel from the text of an earlier plan. The kernel is compiled if
         the text was made from other PTX.
 
         Args:
@@ -197,10 +197,13 @@ class Kernels:
             variant: The variant of the kernel.
             text: The text of the earlier plan.
 
+        Returns:
+            The plan.
+
         Raises:
-            ValueError: The artifact has no such kernel for this GPU, or `text` has no machine code
-                for it.
-            ArtifactError: The driver refuses the PTX.
+            ValueError: The artifact has no such kernel for this GPU, or `text` has no valid machine
+                code.
+            ArtifactError: The driver rejects the PTX.
         """
         kernel = self._offered(graph, variant)
         if kernel is None:
@@ -223,11 +226,11 @@ class Kernels:
         return None if kernel is None or self._is_of(kernel, text) else kernel
 
     def content(self, graph: Graph) -> str:
-        """Returns the key in a store of a graph that has only kernels."""
+        """Returns the store key of a graph that has only kernels."""
         return kernels_fingerprint(graph, self._members)
 
     def close(self) -> None:
-        """Unloads all kernels. Nothing that was captured from them may run afterwards."""
+        """Unloads all kernels. Graphs captured from them must not run afterwards."""
         for module in self._modules:
             with suppress(CudaError):
                 self._device.driver.call("cuModuleUnload", module)
@@ -257,8 +260,8 @@ class Kernels:
         return next((each for each in self.offered(graph, []) if each.variant == variant), None)
 
     def _is_of(self, kernel: GraphKernel, text: str) -> bool:
-        """Returns whether `text` has the machine code of this kernel. The same variant by another
-        compiler, or for a graph of another name, has other code."""
+        """Returns whether `text` has the machine code of this kernel. The same variant from another
+        version of the compiler, or for a graph of another name, has other code."""
         return text.partition(":")[0] == self._hash(kernel)
 
     def _hash(self, kernel: GraphKernel) -> str:

@@ -35,8 +35,8 @@ def knob_neighbours(
     *,
     every: bool = False,
 ) -> Iterator[Plan]:
-    """Yields the plans of the same engine that differ from `plan` in one knob, as far as they can
-    be built.
+    """Yields the plans of the same engine that differ from `plan` in one knob. Skips those that
+    cannot be built.
 
     Args:
         builder: Builds the plans.
@@ -44,9 +44,9 @@ def knob_neighbours(
         operations: Its operation graph.
         plan: A cuDNN plan.
         seen: Engine and knobs of the configurations to skip. New ones are added.
-        pool: Builds the plans that compile a kernel; without it this process does.
+        pool: Builds the plans that compile a kernel. Default: this process.
         progress: Called with the state of the pool's builds.
-        every: Whether knobs that `plan` leaves to the engine are changed as well.
+        every: Whether to change also knobs that `plan` leaves at their defaults.
     """
     report, unused = plan.report, list[str]()
     assert report.engine is not None, "a kernel has no knobs"
@@ -81,8 +81,8 @@ def knob_neighbours(
 
 
 def _candidate_values(values: range) -> Iterable[int]:
-    """Returns the values of a knob to try: of a count, e.g. of the parts that a sum is split into,
-    the powers of two."""
+    """Returns the values of a knob to try: powers of two for a count, e.g. of the parts of a split
+    sum, else all."""
     return (
         values
         if len(values) <= _MAX_CHOICES

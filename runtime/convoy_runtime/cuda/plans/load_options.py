@@ -1,4 +1,4 @@
-"""How a program is loaded: the keyword arguments of `convoy_runtime.load` that concern plans."""
+"""The keyword arguments of `convoy_runtime.load` that concern plans."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ class LoadOptions:
 
     Attributes:
         plan_options: Restrictions on execution plans.
-        plan_cache: The folder that keeps plans between loads; True for the user's cache folder,
-            False for none.
+        plan_cache: The folder of the plan store; True for the user's cache folder, False for none.
         tune: The tuning level: off, quick, full or exhaustive.
-        again: Whether tuning ignores the plans that the artifact and the cache have.
+        again: Whether tuning ignores the plans in the artifact and the cache.
         strict: Whether a graph without a stored plan is an error.
         poison: Whether temporary and output memory is filled with NaN before each run.
         progress: Called before each step with its name, the number of finished steps and the
@@ -45,7 +44,7 @@ class LoadOptions:
 
     @property
     def ignores_stored_plans(self) -> bool:
-        """Whether tuning measures again what is stored."""
+        """Whether tuning also measures graphs with a stored plan."""
         return self.again and self.tunes
 
     def for_model(self, manifest: Manifest) -> LoadOptions:

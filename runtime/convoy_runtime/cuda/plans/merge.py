@@ -1,4 +1,4 @@
-"""Merges stores of plans. Of several records for one cuDNN and driver, the one of the highest
+"""Merges plan stores. Of several records for one cuDNN and driver version, the one with the highest
 tuning level is kept."""
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class Merged:
     """The outcome of a merge.
 
     Attributes:
-        new: The number of files that the store did not have.
-        better: The number of files with more records, or records of a higher level, than those of
-            the store.
-        known: The number of other files.
+        new: The number of added files.
+        better: The number of files with more records, or records of a higher level, than in the
+            store.
+        known: The number of files that add nothing.
         unreadable: The files that cannot be read.
     """
 
@@ -43,12 +43,15 @@ def merge(folder: Path, sources: Sequence[Path]) -> Merged:
         folder: The folder of the store.
         sources: Folders of stores, and artifacts.
 
+    Returns:
+        The outcome.
+
     Raises:
-        ArgumentError: A source is neither.
+        ArgumentError: A source is neither a store nor an artifact.
         ArtifactError: An artifact is damaged.
         OSError: A file cannot be read or written.
     """
-    # All sources are read before anything is written.
+    # All sources are read before the first write.
     files = [each for source in sources for each in _files(source)]
     counts, unreadable = {"new": 0, "better": 0, "known": 0}, []
     for place, content in files:
@@ -60,7 +63,7 @@ def merge(folder: Path, sources: Sequence[Path]) -> Merged:
         kept: PlanFile | None = None
         with suppress(FileNotFoundError):
             kept = read_file(path.read_bytes())
-        # The file of the store may be of another graph, or unreadable.
+        # The file of the store may belong to another graph, or be unreadable.
         same = kept is not None and (kept.gpu, kept.options, kept.graph) == (
             file.gpu,
             file.options,
@@ -101,5 +104,5 @@ def _files(source: Path) -> Iterator[tuple[str, bytes]]:
             if name.startswith("plans/")
         )
     else:
-        expected = "an artifact, or a folder with plans/ in it, as ~/.cache/convoy"
-        raise ArgumentError(argument=str(source), problem="is no store of plans", expected=expected)
+        expected = "an artifact, or a folder that contains plans/, e.g. ~/.cache/convoy"
+        raise ArgumentError(argument=str(source), problem="is not a plan store", expected=expected)

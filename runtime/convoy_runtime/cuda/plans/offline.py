@@ -1,4 +1,4 @@
-"""Plans for a GPU that this machine does not have (`cudnn.device_files` describes it)."""
+"""Plans for a GPU that is not installed (`cudnn.device_files` describes it)."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class OfflinePlans:
 
     Attributes:
         gpu: CUDA's name of the GPU.
-        results: The report, or the error, of each graph of the manifest that cuDNN may run, in its
-            order.
-        members: The plans as members of an artifact by name.
+        results: The report, or the error, of each graph that cuDNN may run, in the order of the
+            manifest.
+        members: The plans as members of an artifact: name to content.
     """
 
     gpu: str
@@ -42,9 +42,9 @@ class OfflinePlans:
 
 
 class OfflinePlanner:
-    """Plans the graphs of artifacts for a GPU that is described by a file.
+    """Plans the graphs of artifacts for a GPU that a file describes.
 
-    Engines that compile a kernel need NVIDIA's driver. Without it, cuDNN offers only the others.
+    Engines that compile a kernel require NVIDIA's driver. Without it, cuDNN offers only the others.
 
     Args:
         device: The GPU, as in `device_file`.
@@ -77,18 +77,21 @@ class OfflinePlanner:
         progress: Callable[[str, int, int], None] | None = None,
     ) -> OfflinePlans:
         """Plans each graph that cuDNN may run: with the first plan of cuDNN's heuristics that the
-        options allow and that can be built here, else with an alternative.
+        options allow and that can be built on this machine, else with an alternative.
 
         Args:
             manifest: The program.
             native: Its native library.
-            alternatives: The alternatives of its graphs, if there are any.
+            alternatives: The alternatives of its graphs, if any.
             options: Restrictions on plans.
             progress: Called before each graph with its name, the number of finished graphs and the
                 number of all graphs.
 
+        Returns:
+            The plans.
+
         Raises:
-            CudnnError: cuDNN refuses a graph itself.
+            CudnnError: cuDNN rejects an operation graph.
         """
         store = PlanStore(None, self.scope)
         chosen = LoadOptions(plan_options=options or PlanOptions()).for_model(manifest)

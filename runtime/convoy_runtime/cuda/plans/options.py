@@ -16,10 +16,10 @@ __all__ = ["PlanOptions", "restrictions"]
 _TF32 = "uses TF32, which allow_tf32=False forbids"
 _TENSOR_CORES = "uses tensor cores, which allow_tensor_cores=False forbids"
 _FLOAT32 = {"float32", "float64"}
-#: In float32, cuDNN marks engines for these as using tensor cores although they round nothing
+#: In float32, cuDNN marks engines for these ops as using tensor cores although they do not round
 #: (test/gpu/test_alternatives.py).
 _EXACT_OPS = {"add", "relu"}
-#: An engine may name the size of its tiles in place of the transform.
+#: An engine may have a note for its tile size instead of the transform.
 _WINOGRAD = {note for note in NumericalNote if note.name.startswith("WINOGRAD")}
 
 
@@ -30,23 +30,23 @@ class PlanOptions:
     `repr` names the options that differ from the defaults. It is part of the key of stored plans.
 
     Args:
-        allow_tf32: Allow graphs of float32 to use tensor cores, which round inputs to 10 bits of
+        allow_tf32: Allow float32 graphs to use tensor cores, which round inputs to 10 bits of
             mantissa (PyTorch: torch.backends.cudnn.allow_tf32).
-        allow_tensor_cores: Allow graphs of any type to use tensor cores.
+        allow_tensor_cores: Allow graphs of any dtype to use tensor cores.
         deterministic: Allow only engines with the same result in each run.
-        allow_winograd: Allow engines that use Winograd's transform, with larger errors.
+        allow_winograd: Allow engines that use Winograd transforms, with larger errors.
         allow_fft: Allow engines that use Fourier transforms, with larger errors.
         allow_reduced_precision_reduction: Allow engines that accumulate in less than the compute
             type (PyTorch: torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction).
-        allow_runtime_compilation: Allow engines that compile a kernel while the program is loaded.
-            This does not concern the artifact's kernels, which are PTX: the driver compiles them if
-            their machine code is not stored.
-        max_workspace_bytes: The largest workspace of one plan in bytes.
-        heuristics: The modes of cuDNN's heuristics (A, B, FALLBACK) that are used, in this order,
-            if nothing is measured.
-        engines: The only engines that are allowed (CUDNN_ATTR_ENGINE_GLOBAL_INDEX); None for all.
+        allow_runtime_compilation: Allow engines that compile a kernel at load time. Does not apply
+            to the artifact's kernels, which are PTX: the driver compiles them unless their machine
+            code is stored.
+        max_workspace_bytes: The largest workspace of a plan in bytes.
+        heuristics: The modes of cuDNN's heuristics (A, B, FALLBACK) that select untuned plans, in
+            this order.
+        engines: The allowed engines (CUDNN_ATTR_ENGINE_GLOBAL_INDEX); None for all.
         exclude_engines: Engines that are not allowed.
-        allow_kernels: Allow the artifact's kernels in place of cuDNN's engines. They accumulate in
+        allow_kernels: Allow the artifact's kernels instead of cuDNN's engines. They accumulate in
             float32, always in the same order.
 
     Raises:
@@ -72,7 +72,7 @@ class PlanOptions:
             raise ArgumentError(
                 argument="heuristics",
                 problem="unknown mode",
-                expected=f"some of {known}",
+                expected=f"a subset of {known}",
                 got=repr(self.heuristics),
             )
         object.__setattr__(self, "heuristics", tuple(self.heuristics))
@@ -95,19 +95,19 @@ class PlanOptions:
 
     def refuses_kernel(self, graph: Graph, kernel: GraphKernel) -> str | None:
         """Returns why a kernel may not run `graph`, even if cuDNN has no engine; None if it may."""
-        # It is not known whether a kernel for products uses tensor cores.
+        # A kernel for products may use tensor cores.
         if graph.products is not None and not self.allow_tensor_cores:
             return _TENSOR_CORES
         return _TF32 if kernel.tf32 and not self.allow_tf32 else None
 
     def refuses_kernels(self, graph: Graph) -> str | None:
-        """Returns why no kernel of the artifact may run `graph`; None if one may. A graph that has
-        nothing else may always run on one."""
+        """Returns why the artifact's kernels may not run `graph`; None if they may. They always may
+        if the graph has no other plan."""
         if graph.preference == "only_kernel":
             return None
         if not self.allow_kernels:
             return "allow_kernels=False forbids kernels of the artifact"
-        return "only certain engines are asked for" if self.engines is not None else None
+        return "engines allows only some engines" if self.engines is not None else None
 
     def refuses(
         self, graph: Graph, engine: int, numerical: set[NumericalNote], behavior: set[BehaviorNote]
@@ -121,9 +121,9 @@ class PlanOptions:
             behavior: Its behavior notes.
         """
         float32 = _is_float32(graph)
-        # A graph without ops may compute anything.
+        # The operations of a graph without `ops` are unknown.
         exact = bool(graph.ops) and set(graph.ops) <= _EXACT_OPS
-        # `prepare_weights` does not write cuDNN's own order of weights.
+        # `prepare_weights` does not reorder weights for cuDNN.
         reordered = {
             BehaviorNote.REQUIRES_FILTER_INT8x32_REORDER,
             BehaviorNote.REQUIRES_BIAS_INT8x32_REORDER,
@@ -148,7 +148,7 @@ class PlanOptions:
                 NumericalNote.NONDETERMINISTIC in numerical,
                 "is not deterministic",
             ),
-            (not self.allow_winograd, bool(numerical & _WINOGRAD), "uses Winograd's transform"),
+            (not self.allow_winograd, bool(numerical & _WINOGRAD), "uses Winograd transforms"),
             (not self.allow_fft, NumericalNote.FFT in numerical, "uses Fourier transforms"),
             (
                 not self.allow_reduced_precision_reduction,
@@ -163,9 +163,9 @@ class PlanOptions:
             (
                 self.engines is not None,
                 engine not in (self.engines or ()),
-                "is not one of the engines asked for",
+                "is not one of the allowed engines",
             ),
-            (True, engine in self.exclude_engines, "is an engine that was excluded"),
+            (True, engine in self.exclude_engines, "is an excluded engine"),
         )
         return next((reason for applies, found, reason in rules if applies and found), None)
 
@@ -184,8 +184,8 @@ def _numbers(name: str, values: Iterable[int]) -> tuple[int, ...]:
     if found is None or not all(isinstance(value, int) for value in found):
         raise ArgumentError(
             argument=name,
-            problem="no indices of engines",
-            expected="integers, as (41, 62)",
+            problem="invalid engine indices",
+            expected="integers, e.g. (41, 62)",
             got=repr(values),
         )
     return tuple(sorted(set(found)))

@@ -22,14 +22,14 @@ __all__ = ["CudnnPlan", "Plan", "PlanReport", "Queue", "Trial", "json_text"]
 
 @value_type(frozen=True, slots=True)
 class Queue:
-    """Where work is enqueued.
+    """A stream, and the handles to enqueue work on it.
 
     Attributes:
         driver: The CUDA driver.
         stream: The handle of the stream.
         cudnn: The library; None if the program has no graphs.
         handle: A cuDNN handle that works on the stream.
-        between: Called by a plan with several steps between two of them.
+        between: Called by a plan between its steps.
     """
 
     driver: Driver
@@ -44,15 +44,15 @@ class Trial:
     """The outcome of measuring a candidate.
 
     Attributes:
-        engine: cuDNN's engine; None if a kernel or an alternative runs.
-        knobs: Value by name.
+        engine: cuDNN's engine; None for a kernel or an alternative.
+        knobs: Knob name to value.
         workspace_bytes: The size of the workspace in bytes.
         microseconds: The time of a run alone; None if it was dropped before it was timed.
         reason: Why it was dropped; None if it was not.
         first: Whether a load without tuning chooses this plan.
-        kernel: The variant of the artifact's kernel that runs.
-        alternative: The name of the graph's alternative that runs.
-        steps: What runs each step of the alternative.
+        kernel: The variant of the artifact's kernel, if any.
+        alternative: The name of the graph's alternative, if any.
+        steps: The names of the plans of the alternative's steps.
     """
 
     engine: int | None
@@ -67,7 +67,7 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """What runs, e.g. `engine 41`, `kernel 32x64x2x1`, or
+        """The name of the plan, e.g. `engine 41`, `kernel 32x64x2x1`, or
         `conv2d | bias+relu on engine 28, engine 1`."""
         return _name(self, self.steps)
 
@@ -87,25 +87,25 @@ class PlanReport:
     Attributes:
         graph: The name of the graph.
         location: The source location of the graph.
-        engine: cuDNN's engine; None if a kernel or an alternative runs.
-        knobs: Value by name.
-        numerical_notes: The engine's numerical notes by name.
-        behavior_notes: The engine's behavior notes by name.
+        engine: cuDNN's engine; None for a kernel or an alternative.
+        knobs: Knob name to value.
+        numerical_notes: The names of the engine's numerical notes.
+        behavior_notes: The names of the engine's behavior notes.
         workspace_bytes: The size of the workspace in bytes.
-        heuristic: The source that offered the plan.
-        rank: Its place in that source.
-        rejected: Why the candidates before it were rejected; after tuning, why candidates cannot be
+        heuristic: The source of the plan.
+        rank: Its position in that source.
+        rejected: Why preceding candidates were rejected; after tuning, why candidates cannot be
             built.
         origin: `heuristics`, `tuning`, `kernel`, `alternative`, `offline` (planned without the
             GPU), `stored plan` or `plan in the artifact`. In the last two, `engine and knobs`
             replaces `plan` if the plan was rebuilt in this load, and `plan made of engine and
             knobs` if it was rebuilt before; `offline` precedes it if it was planned offline.
         tuned: The level that found it: offline, off, quick, full or exhaustive.
-        trials: The candidates that were measured, best first.
-        reference: What their results were compared with.
-        kernel: The variant of the artifact's kernel that runs.
-        alternative: The name of the graph's alternative that runs.
-        steps: The plan of each step of the alternative.
+        trials: The measured candidates, best first.
+        reference: The reference that their results were compared with.
+        kernel: The variant of the artifact's kernel, if any.
+        alternative: The name of the graph's alternative, if any.
+        steps: The plans of the alternative's steps.
     """
 
     graph: str
@@ -128,12 +128,12 @@ class PlanReport:
 
     @property
     def name(self) -> str:
-        """What runs, as in `Trial.name`."""
+        """The name of the plan, as in `Trial.name`."""
         return _name(self, [step.name for step in self.steps])
 
     @property
     def choice(self) -> list[Any]:
-        """What runs, with its knobs, as JSON values that can be compared."""
+        """The engine, kernel or alternative and its knobs as comparable JSON values."""
         steps = (
             [[self.alternative, [step.choice for step in self.steps]]]
             if self.alternative is not None
@@ -209,23 +209,23 @@ class Plan(ABC):
             location: The source location of the call, for messages.
 
         Raises:
-            CudnnError: cuDNN refuses the run.
-            CudaError: The driver refuses the run of a kernel.
+            CudnnError: cuDNN rejects the run.
+            CudaError: The driver rejects the launch of a kernel.
         """
 
     @property
     @abstractmethod
     def code(self) -> object:
-        """The object that runs. Copies of this plan with another report share it."""
+        """The object that is executed. Copies of this plan with another report share it."""
 
     @abstractmethod
     def text(self) -> str:
-        """Returns the text that restores the plan on an equal machine; an empty string if there is
-        none."""
+        """Returns the text that restores the plan on an equal machine; an empty string if the plan
+        cannot be written."""
 
     @abstractmethod
     def close(self) -> None:
-        """Destroys the plan. Calling it again does nothing."""
+        """Destroys the plan. Further calls have no effect."""
 
 
 @value_type(frozen=True, slots=True)
@@ -272,8 +272,8 @@ class CudnnPlan(Plan):
 
 
 def json_text(plan: BackendDescriptor) -> str:
-    """Returns cuDNN's JSON of a finalized plan; an empty string if cuDNN cannot write it, which its
-    release notes say of some engines."""
+    """Returns cuDNN's JSON of a finalized plan; an empty string if cuDNN cannot write it, a
+    limitation of some engines in its release notes."""
     try:
         return plan.get_text(Attribute.EXECUTION_PLAN_JSON_REPRESENTATION)
     except CudnnError:

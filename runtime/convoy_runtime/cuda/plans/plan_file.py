@@ -1,7 +1,7 @@
-"""The files that plans are stored in: one for each graph, set of options and GPU.
+"""The files of stored plans: one for each graph, set of options and GPU.
 
-The name of a file is a hash of the graph's content, the options and the GPU's name. It has one
-record for each cuDNN and driver.
+The name of a file is a hash of the graph's content, the options and the GPU's name. A file has one
+record for each cuDNN and driver version.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ __all__ = [
     "write_plan",
 ]
 
-#: The level of plans that were made without the GPU.
+#: The level of plans made without the GPU.
 OFFLINE: Final = "offline"
-#: The levels of plans, from least to most work: by the heuristics without and with the GPU, and by
-#: tuning.
+#: The levels of plans, ascending: by the heuristics without and with the GPU, and by tuning.
 LEVELS: Final = (OFFLINE, "off", "quick", "full", "exhaustive")
 _FORMAT = 1
 
@@ -41,7 +40,7 @@ class Record:
     """A stored plan.
 
     Attributes:
-        cudnn: The version of cuDNN that made it.
+        cudnn: The cuDNN version that made it.
         driver: The CUDA version of the driver.
         level: The level that found it.
         plan: The text of the plan; empty if it cannot be written.

@@ -1,8 +1,7 @@
-"""Chooses the plan of a graph without measuring any.
+"""Chooses the plan of a graph without measurements.
 
 In this order: the stored plan, a kernel that the artifact prefers, the first engine configuration
-of cuDNN's heuristics that the options allow and that finalizes, the first of the graph's
-alternatives.
+of cuDNN's heuristics that the options allow and that finalizes, the first alternative of the graph.
 """
 
 from __future__ import annotations
@@ -40,18 +39,18 @@ class Planner:
 
     Args:
         cudnn: The library.
-        options: Restrictions on plans, and whether they have to be stored (`strict`).
+        options: Restrictions on plans, and whether only stored plans are allowed (`strict`).
         handle: The cuDNN handle of the device to plan for; None on a machine without it.
-        device: The properties of that device, where there is no handle.
-        store: Plans of earlier loads.
-        kernels: The artifact's kernels, where the device can run them.
+        device: The properties of that device, if there is no handle.
+        store: The plan store.
+        kernels: The artifact's kernels; None if there is no device to run them.
         alternatives: The alternatives of the program's graphs.
 
     Attributes:
         builder: Builds cuDNN's plans.
         stored: The plans of `store`.
         kernels: The plans of the artifact's kernels.
-        alternatives: As given.
+        alternatives: The argument of this name.
 
     Raises:
         DeviceError: cuBLASLt is missing.
@@ -73,20 +72,22 @@ class Planner:
         self.kernels = KernelPlanner(kernels, options, self.stored)
         self.alternatives = alternatives
         self._options, self._strict = options.plan_options, options.strict
-        #: Engine and knobs that heuristics offered first, by graph and source, where `jobs_ahead`
-        #: ran them.
+        #: Graph and source to the engines and knobs that the heuristics offered in `jobs_ahead`.
         self._offered: dict[tuple[str, str], list[tuple[int, dict[str, int]]]] = {}
 
     def plan(self, graph: Graph, build: Any) -> Plan:
-        """Returns the plan that a program without tuning runs `graph` on.
+        """Chooses the plan of a graph for a program without tuning.
 
         Args:
             graph: The graph.
             build: Its native build function; None if it has only kernels.
 
+        Returns:
+            The plan.
+
         Raises:
-            CudnnError: cuDNN refuses the graph itself, which has no alternatives.
-            PlanError: Nothing accepts the graph, or `strict` is set and no plan is stored.
+            CudnnError: cuDNN rejects the operation graph, and there are no alternatives.
+            PlanError: No plan can be built, or `strict` is set and no plan is stored.
         """
         rejected: list[str] = []
         prefers_kernel, levels = self.kernels.prefers(graph), self.kernels.levels(graph)
@@ -106,8 +107,8 @@ class Planner:
             return known
         if self._strict:
             hint = (
-                "`convoy tune` puts plans for this GPU and these options into the artifact; "
-                "without strict the heuristics are asked"
+                "`convoy tune` adds plans for this GPU and these options to the artifact; "
+                "without strict cuDNN's heuristics choose"
             )
             raise PlanError(
                 graph=graph.name,
@@ -136,11 +137,11 @@ class Planner:
 
     @staticmethod
     def no_plan(graph: Graph, rejected: Iterable[str]) -> PlanError:
-        """Returns the error for a graph that nothing accepts."""
+        """Returns the error for a graph without a plan."""
         tried = tuple(rejected)
         hint = (
             "relax the PlanOptions, or compile the model again for this GPU (with "
-            "allow_tf32=False, when TF32 is what is forbidden)"
+            "allow_tf32=False if TF32 is forbidden)"
         )
         return PlanError(
             graph=graph.name, location=graph.location, tried=tried, hint=hint if tried else None
@@ -163,15 +164,15 @@ class Planner:
         Args:
             graph: The graph.
             operations: Its operation graph; None if it has only kernels.
-            rejected: Receives the reasons why configurations cannot be built.
+            rejected: Receives the reasons for configurations that cannot be built.
             sources: Modes of cuDNN's heuristics; `engines`, every engine with its default knobs;
-                `precompiled`, those of them that compile no kernel; `kernels`, the artifact's.
+                `precompiled`, the engines that compile no kernel; `kernels`, the artifact's.
             seen: Engine and knobs of the configurations to skip. New ones are added.
             pool: Builds the plans that compile a kernel, after the others of their source.
             progress: Called with the state of the pool's builds.
-            skip: Says which configurations of `precompiled` to leave out, without adding them to
+            skip: Returns whether to skip a configuration of `precompiled`, without adding it to
                 `seen`.
-            limit: The most plans of one source.
+            limit: The largest number of plans of one source.
         """
         seen = set() if seen is None else seen
         for source in sources:
@@ -200,7 +201,7 @@ class Planner:
                         break
                 if pool is None or not later:
                     break
-                # Further configurations replace those that cannot be built.
+                # More configurations replace those that cannot be built.
                 for plan in self.builder.build_in_pool(
                     graph, operations, later, rejected, pool, progress
                 ):
@@ -208,10 +209,10 @@ class Planner:
                     yield plan
 
     def jobs_ahead(self, graph: Graph, build: Any, sources: Iterable[tuple[str, int]]) -> list[Job]:
-        """Returns the jobs that `candidates` will give to a pool, as far as they are known ahead.
+        """Returns the jobs that `candidates` is known to submit to a pool.
 
         Args:
-            graph: The graph. Errors in it are left for later.
+            graph: The graph. Errors are ignored; `candidates` raises them.
             build: Its native build function.
             sources: Each source and the number of its configurations.
         """
@@ -254,7 +255,7 @@ class Planner:
     def _configs(
         self, graph: Graph, operations: BackendDescriptor, source: str, rejected: list[str]
     ) -> Iterator[Config]:
-        """Yields the configurations of a source. What `jobs_ahead` found comes first."""
+        """Yields the configurations of a source, first those that `jobs_ahead` found."""
         cudnn, device = self.builder.cudnn, self.builder.device
         if source in ("engines", "precompiled"):
             yield from engine_configs(
@@ -262,7 +263,7 @@ class Planner:
             )
             return
         for rank, (engine, knobs) in enumerate(self._offered.pop((graph.name, source), ())):
-            # One that cannot be made in this way is among those that follow.
+            # The heuristics below yield a configuration that cannot be made this way.
             with suppress(CudnnError):
                 config = self.builder.config(operations, engine, knobs, source=source, rank=rank)
                 with closing(config.descriptor):
@@ -270,7 +271,7 @@ class Planner:
         yield from heuristic_configs(cudnn, operations, source, device, rejected)
 
     def _first_of_step(self, alternative: GraphAlternative, place: int) -> Plan:
-        """Returns the plan of a step where nothing is measured."""
+        """Returns the untuned plan of a step."""
         assert self.alternatives is not None
         graph, build = self.alternatives.graph(alternative.steps[place])
         try:

@@ -3,10 +3,9 @@
 Planning may take a second, because some engines compile a kernel, and tuning takes longer.
 Restoring a plan takes about 2 ms.
 
-A file has the plans of one graph. Its name is a hash of the graph's content, the options and the
-GPU's name. It has one record for each cuDNN and driver; the engine and knobs of a record are also
-used with other versions. A store is moved by copying its files, stores are merged file by file
-(`merge`), and a file of a store is a valid member of an artifact.
+A file (`plan_file`) has the plans of one graph. The engine and knobs of a record are also used with
+other versions of cuDNN and the driver. Stores can be copied, merged file by file (`merge`), and
+each file is a valid member of an artifact.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ __all__ = ["PlanStore", "Scope"]
 
 @value_type(frozen=True, slots=True)
 class Scope:
-    """What plans are made for.
+    """The GPU and the versions that plans are valid for.
 
     Attributes:
         gpu: CUDA's name of the GPU.
-        cudnn: The version of cuDNN, e.g. 91900.
+        cudnn: The cuDNN version, e.g. 91900.
         driver: The CUDA version of the driver, e.g. 13000.
     """
 
@@ -49,10 +48,10 @@ class PlanStore:
     """The plans for one scope.
 
     Args:
-        folder: The folder that has records and receives new ones; None to keep nothing.
+        folder: The folder of the store; None for no folder.
         scope: The GPU, cuDNN and driver.
-        members: The members of an artifact, which may have records.
-        fresh: Whether `load` returns only new records. The others are kept.
+        members: The members of an artifact, which may contain plan files.
+        fresh: Whether `load` returns only records stored by this object.
     """
 
     def __init__(
@@ -64,7 +63,7 @@ class PlanStore:
         fresh: bool = False,
     ) -> None:
         self.folder, self.scope, self._members, self._fresh = folder, scope, members or {}, fresh
-        #: The new records by the name of their file.
+        #: File name to new record.
         self._new: dict[str, Record] = {}
         self._warned = self._distrusted = False
         self._shipped: dict[str, PlanFile | None] = {}
@@ -77,9 +76,8 @@ class PlanStore:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "convoy"
 
     def load(self, graph: str, options: str) -> list[Record]:
-        """Returns the records of a graph, best first: measured ones, those for this cuDNN and
-        driver, those of a higher level, those of a newer cuDNN. Files that cannot be read are
-        ignored."""
+        """Returns the records of a graph, ordered by: measured, of this cuDNN and driver, higher
+        level, newer cuDNN. Unreadable files are ignored."""
         new = self.new(graph, options)
         records = (
             self._known(graph, options) if not self._fresh else [new] if new is not None else []
@@ -98,13 +96,13 @@ class PlanStore:
         return sorted(records, key=rank, reverse=True)
 
     def new(self, graph: str, options: str) -> Record | None:
-        """Returns the record that was stored through this object for a graph, even if it could not
-        be written to the folder."""
+        """Returns the record that this object stored for a graph, even if it could not be written
+        to the folder."""
         return self._new.get(self.name(graph, options))
 
     def _known(self, graph: str, options: str) -> list[Record]:
-        """Returns the records in the artifact and the folder. A file counts only if its content,
-        not just its name, is of this graph."""
+        """Returns the records in the artifact and the folder. A file is used only if both its name
+        and its content are of this graph."""
         name = self.name(graph, options)
         kept = None
         if self.folder is not None:
@@ -125,17 +123,19 @@ class PlanStore:
         ]
 
     def _read(self, path: Path) -> PlanFile | None:
-        """Reads a file of the folder. A plan may have machine code, so files that any user of the
-        machine may have written are ignored, with a warning. Raises OSError."""
+        """Reads a file of the folder. A plan may contain machine code, so files that any user of
+        the machine can write are ignored with a warning. Raises OSError."""
         with os.fdopen(open_regular(path), "rb") as file:
             about, folder = os.fstat(file.fileno()), path.parent.stat()
             ours = about.st_uid in (0, os.geteuid()) or not folder.st_mode & stat.S_IWOTH
             if ours and not about.st_mode & stat.S_IWOTH:
                 return read_file(file.read())
         if not self._distrusted:
-            problem = f"{path} is not used: any user of this machine may have written it"
+            problem = f"{path} is not used: any user of this machine can write it"
             warnings.warn(
-                f"{problem}; keep plans in a folder of your own", ConvoyRuntimeWarning, stacklevel=2
+                f"{problem}; use a folder that only you can write",
+                ConvoyRuntimeWarning,
+                stacklevel=2,
             )
         self._distrusted = True
         return None
@@ -148,8 +148,8 @@ class PlanStore:
         return self._shipped[name]
 
     def others(self, graph: str, options: str) -> list[str]:
-        """Returns why `load` ignores plans in the artifact for this graph: they are for another GPU
-        or other options."""
+        """Returns why `load` ignores plans in the artifact for this graph: another GPU, or other
+        options."""
         found = []
         files = (self._member(name) for name in self._members if name.startswith("plans/"))
         for file in (file for file in files if file is not None):
@@ -163,7 +163,7 @@ class PlanStore:
                     restrictions(options, file.options),
                     restrictions(file.options, options),
                 )
-                # Texts of different versions may differ and mean the same.
+                # Texts of different versions may differ without a difference in meaning.
                 found.append(
                     f"plan in the artifact: expected one made with {ours or options}, got "
                     f"one made with {theirs or file.options}"
@@ -171,14 +171,15 @@ class PlanStore:
         return found
 
     def fits(self, record: Record) -> bool:
-        """Returns whether a record is of this cuDNN and driver, so that its plan can be restored
-        whole."""
+        """Returns whether a record is of this cuDNN and driver, so that its plan can be
+        restored without rebuilding."""
         return (record.cudnn, record.driver) == (self.scope.cudnn, self.scope.driver)
 
     def store(
         self, graph: str, options: str, level: str, plan: str, report: Mapping[str, Any]
     ) -> None:
-        """Stores a plan beside those of other versions. Warns if the folder cannot be written.
+        """Stores a plan, in addition to those of other versions. Warns if the folder cannot be
+        written.
 
         Args:
             graph: The key of the graph.
@@ -203,7 +204,7 @@ class PlanStore:
         except OSError as error:
             if not self._warned:
                 warnings.warn(
-                    f"cuDNN plans are not kept: {self.folder}: {error.strerror}",
+                    f"cuDNN plans are not stored: {self.folder}: {error.strerror}",
                     ConvoyRuntimeWarning,
                     stacklevel=2,
                 )
@@ -212,8 +213,8 @@ class PlanStore:
     def member(
         self, graph: str, options: str, level: str, plan: str, report: Mapping[str, Any]
     ) -> tuple[str, bytes]:
-        """Returns name and content of a member of the artifact with this plan and those that the
-        artifact has of other versions."""
+        """Returns the name and the content of a member with this plan and those that the artifact
+        has for other versions. Arguments as for `store`."""
         others = [
             record
             for record in self._known(graph, options)
@@ -222,7 +223,7 @@ class PlanStore:
         return self.name(graph, options), self.content(graph, options, level, plan, report, others)
 
     def name(self, graph: str, options: str) -> str:
-        """Returns the file of a graph, below the folder or in an artifact."""
+        """Returns the file name of a graph, below the folder or in an artifact."""
         return file_name(self.scope.gpu, options, graph)
 
     def content(

@@ -1,4 +1,4 @@
-"""Plans of earlier loads: restored from the store or rebuilt, and put into the store."""
+"""Restores and rebuilds stored plans, and stores new ones."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class StoredPlans:
 
     Args:
         builder: Rebuilds and restores cuDNN's plans.
-        store: The store; without it there are no plans.
-        kernels: Restores plans that are kernels; without it these are refused.
-        alternatives: Restores plans that are alternatives; without it these are refused.
+        store: The store; None for no stored plans.
+        kernels: Restores plans of kernels; None rejects them.
+        alternatives: Restores plans of alternatives; None rejects them.
     """
 
     def __init__(
@@ -43,27 +43,27 @@ class StoredPlans:
     ) -> None:
         self._builder, self._options = builder, builder.options
         self._store, self._kernels, self._alternatives = store, kernels, alternatives
-        #: The key of each graph in the store, once computed.
+        #: Graph to its key in the store.
         self._contents: dict[Graph, str | None] = {}
 
     def find(
         self, graph: Graph, build: Any, rejected: list[str], levels: Sequence[str] = LEVELS
     ) -> Plan | None:
-        """Returns the plan that the store has for a graph of this content.
+        """Finds the stored plan of a graph.
 
-        A plan is restored whole if this cuDNN and driver made it and cuDNN accepts it; else it is
+        A plan is restored if this cuDNN and driver made it and cuDNN accepts it. Otherwise it is
         rebuilt from its engine and knobs, or from a kernel's PTX, and stored for this cuDNN and
         driver, so that the next load compiles nothing. A plan that was made offline with another
-        cuDNN is skipped, because the heuristics of this one know more.
+        cuDNN is skipped: the heuristics of the installed version are more accurate.
 
         Args:
             graph: The graph.
             build: Its native build function; None if it has only kernels.
-            rejected: Receives the reasons why records were skipped.
-            levels: The tuning levels whose plans are acceptable.
+            rejected: Receives the reasons for skipped records.
+            levels: The acceptable tuning levels.
 
         Returns:
-            The plan, or None if cuDNN, the driver and the options accept no record.
+            The plan, or None if there is no record that cuDNN, the driver and the options accept.
         """
         before = len(rejected)
         for record in self.records(graph, build, rejected, levels):
@@ -91,24 +91,24 @@ class StoredPlans:
         return None
 
     def has(self, graph: Graph, build: Any, levels: Sequence[str]) -> bool:
-        """Returns whether the store has a record for `find`, which may still refuse it."""
+        """Returns whether the store has a record for `find`, which may still reject it."""
         return next(self.records(graph, build, [], levels), None) is not None
 
     def keep(self, graph: Graph, build: Any, plan: Plan) -> None:
-        """Puts a plan into the store."""
+        """Stores a plan."""
         if self._store is not None and (content := self._content(graph, build)) is not None:
             self._store.store(content, repr(self._options), *_written(plan))
 
     def member(self, graph: Graph, build: Any, plan: Plan) -> tuple[str, bytes] | None:
-        """Returns a plan as a member of an artifact, name and content; None if the graph has no
-        fingerprint or there is no store."""
+        """Returns the name and the content of an artifact member with a plan; None if the graph has
+        no fingerprint or there is no store."""
         if self._store is None or (content := self._content(graph, build)) is None:
             return None
         return self._store.member(content, repr(self._options), *_written(plan))
 
     def others(self, graph: Graph, build: Any) -> list[str]:
-        """Returns a description of each plan that the artifact has for this graph, but for another
-        GPU or other options."""
+        """Returns why plans in the artifact for this graph are ignored: another GPU, or other
+        options."""
         if self._store is None or (content := self._content(graph, build)) is None:
             return []
         return self._store.others(content, repr(self._options))
@@ -133,14 +133,14 @@ class StoredPlans:
             yield record
 
     def text(self, record: Record) -> str:
-        """Returns the text that a plan can be restored from whole; an empty string if another cuDNN
-        or driver made it."""
+        """Returns the text to restore a plan from; an empty string if another cuDNN or driver made
+        it."""
         assert self._store is not None
         return record.plan if self._store.fits(record) else ""
 
     def _content(self, graph: Graph, build: Any) -> str | None:
-        """Returns the key of a graph in the store. It is cached: planning a graph needs it several
-        times, and recording its build function is slow."""
+        """Returns the key of a graph in the store. Cached: it is used several times, and recording
+        a build function is slow."""
         if graph not in self._contents:
             if build is not None:
                 self._contents[graph] = content_of(graph, build)
@@ -151,8 +151,8 @@ class StoredPlans:
     def _plan_of(
         self, graph: Graph, build: Any, record: Record, rejected: list[str]
     ) -> Plan | None:
-        """Returns the plan of a record. If it has to be rebuilt and cannot be, adds the reason to
-        `rejected` and returns None."""
+        """Returns the plan of a record. If it cannot be rebuilt, adds the reason to `rejected` and
+        returns None."""
         if record.report.get("alternative") is not None:
             return self._restore_alternative(graph, record, rejected)
         if (variant := record.report.get("kernel")) is not None:
@@ -166,8 +166,7 @@ class StoredPlans:
         return self._rebuild(graph, build, record, rejected)
 
     def _is_rebuilt(self, graph: Graph, record: Record, plan: Plan) -> bool:
-        """Returns whether the plan of a record was rebuilt and can be restored whole from now
-        on."""
+        """Returns whether the plan of a record was rebuilt and can be stored for later loads."""
         assert self._store is not None
         if not self._store.fits(record):
             return True
@@ -176,8 +175,7 @@ class StoredPlans:
         return bool(record.plan) and plan.report.origin != _origin(record, _restored(record))
 
     def _check_engine(self, graph: Graph, report: Mapping[str, Any]) -> None:
-        """Raises ValueError if the engine of a report may not run `graph`, even if it might when
-        the plan was stored."""
+        """Raises ValueError if the engine of a report may not run `graph` any more."""
         reason = self._builder.engine_refusal(
             graph, report["engine"], report["numerical_notes"], report["behavior_notes"]
         )
@@ -266,17 +264,17 @@ class StoredPlans:
 
 
 def _origin(record: Record, what: str) -> str:
-    """Returns where a plan, or its engine and knobs, came from."""
+    """Returns the origin of a plan, or of its engine and knobs."""
     offline = "offline " if record.level == OFFLINE else ""
     return f"{offline}{what} in the artifact" if record.shipped else f"stored {offline}{what}"
 
 
 def _restored(record: Record) -> str:
-    """Returns what a plan is that is restored whole. The origin of one that was rebuilt before
-    still says so, because it was measured with another cuDNN or driver."""
+    """Returns the part of the origin of a restored plan. It records an earlier rebuild, because the
+    plan was measured with another cuDNN or driver."""
     return f"plan made of {_REBUILT}" if _REBUILT in str(record.report.get("origin")) else "plan"
 
 
 def _written(plan: Plan) -> tuple[str, str, dict[str, Any]]:
-    """Returns level, JSON and report of a plan, for a record."""
+    """Returns the level, text and report of a plan, for a record."""
     return plan.report.tuned, plan.text(), asdict(plan.report)

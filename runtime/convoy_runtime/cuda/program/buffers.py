@@ -18,8 +18,8 @@ class Buffers:
         manifest: The program.
 
     Attributes:
-        memory: The allocation. Arrays that were handed out keep it alive.
-        arguments: The pointers that `convoy_main` takes.
+        memory: The allocation. Arrays on it keep it alive.
+        arguments: The pointer arguments of `convoy_main`.
         inputs: Pointer and size in bytes of each input.
         outputs: Pointer and size in bytes of each output.
         arena: Pointer and size in bytes of the arena.

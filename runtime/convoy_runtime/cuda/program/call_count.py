@@ -1,4 +1,4 @@
-"""Counts the calls of a program that are under way."""
+"""Counts the running calls of a program."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ __all__ = ["CallCount"]
 class CallCount:
     """A context manager around each call of a program, entered under the program's lock.
 
-    `close` may be called during a call: by a signal handler, a finalizer or an array that is
-    borrowed. It then sets `on_idle`, which is called at the end of the last call.
+    `close` may be called during a call: by a signal handler, a finalizer or a borrowed array. It
+    then sets `on_idle`, which is called at the end of the last call.
 
-    The count does not refer to the program, so that no reference cycle delays the end of the
-    program.
+    The count does not refer to the program, so that no reference cycle delays its destruction.
 
     Attributes:
-        count: The number of calls that are under way.
-        on_idle: Called once when no call is under way any more.
+        count: The number of running calls.
+        on_idle: Called once when no call is running.
     """
 
     __slots__ = ("count", "on_idle")

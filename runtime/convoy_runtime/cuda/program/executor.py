@@ -1,9 +1,8 @@
-"""Runs an artifact of the `cuda` target. Each run is one launch of the CUDA graph that its
-`Instance` captures.
+"""Runs artifacts of the `cuda` target. Each run launches the CUDA graph that `Instance` captures.
 
 The captured graph works on static buffers. A call copies its inputs into them and its results out
-of them, on the caller's stream and without waiting. `static_inputs`, `static_outputs` and `replay`
-avoid the copies.
+of them, asynchronously on the caller's stream. `static_inputs`, `static_outputs` and `replay` avoid
+the copies.
 """
 
 from __future__ import annotations
@@ -53,20 +52,20 @@ __all__ = ["CudaProgram"]
 
 class CudaProgram(Program):
     """A program on a GPU. Inputs are arrays on that GPU. Those that are not packed row-major are
-    copied by their own library.
+    copied by their library.
 
-    Work is enqueued on the stream that a call is given, else on the current stream of torch or cupy
-    if the first input is theirs, else on the legacy default stream. Calls from several threads or
-    streams run one after another.
+    Work is enqueued on the `stream` argument of a call; by default on the current stream of torch
+    or cupy if the first input is theirs, else on the legacy default stream. Calls from several
+    threads or streams run one after another.
 
     Args:
         artifact: The artifact.
         native: Its native library.
         options: The options of the load.
-        index: The number of the GPU.
+        index: The index of the GPU.
 
     Raises:
-        ArtifactError: The artifact's code or kernels are not what its manifest says.
+        ArtifactError: The artifact's code or kernels differ from its manifest.
         DeviceError: The GPU, its driver or cuDNN is missing or fails, or a graph has no plan.
     """
 
@@ -112,7 +111,7 @@ class CudaProgram(Program):
 
     @property
     def device(self) -> str:
-        """Number and name of the GPU, e.g. `cuda:0 (NVIDIA H200)`."""
+        """Index and name of the GPU, e.g. `cuda:0 (NVIDIA H200)`."""
         return f"cuda:{self._device.index} ({self._device.name})"
 
     @property
@@ -123,12 +122,12 @@ class CudaProgram(Program):
 
     @property
     def form(self) -> str:
-        """How the calls are ordered in the CUDA graph, e.g. `calls one after another`."""
+        """The form of the CUDA graph, e.g. `calls one after another`."""
         return str(self._loaded.form)
 
     def plan_members(self) -> dict[str, bytes]:
-        """Returns the plans of this program as members of an artifact by name. A load of that
-        artifact on an equal GPU uses them."""
+        """Returns the plans of this program as members of an artifact: name to content. A load of
+        that artifact on an equal GPU uses them."""
         self._check_open()
         with self._lock, self._device.current(), self._calls:
             return self._loaded.plan_members()
@@ -136,11 +135,14 @@ class CudaProgram(Program):
     def profile(self, progress: Progress | None = None) -> Profile:
         """Measures each call of the program, alone and in its place, and one replay of the program.
 
-        This takes some tens of milliseconds per call. It overwrites the static inputs with random
-        numbers, and the weights as well if none were loaded.
+        This takes tens of milliseconds per call. It overwrites the static inputs with random
+        numbers, and also the weights if none were loaded.
 
         Args:
             progress: Called before each step.
+
+        Returns:
+            The times of the calls and of a replay.
 
         Raises:
             CudaError: The driver fails, e.g. because there is no memory for a second copy of a
@@ -166,14 +168,14 @@ class CudaProgram(Program):
 
         Args:
             arrays: The inputs.
-            stream: The handle of the CUstream to run on; by default that of the first input's
-                library. Work that is enqueued there later sees the results.
+            stream: The handle of the CUstream to run on. Default: the current stream of the first
+                input's library. Later work on the stream sees the results.
 
         Returns:
             One array, or a tuple of several, of the first input's library.
 
         Raises:
-            ArgumentError: An array does not fit its input.
+            ArgumentError: An array does not match its input.
             WeightsError: The program has no weights.
             CudaError: The driver fails.
         """
@@ -194,7 +196,7 @@ class CudaProgram(Program):
     def run_into(
         self, outputs: Sequence[Any], inputs: Sequence[Any], *, stream: int | None = None
     ) -> None:
-        """Runs the model and writes into arrays of the caller.
+        """Runs the model and writes the results into given arrays.
 
         Args:
             outputs: The arrays to write, packed row-major.
@@ -202,7 +204,7 @@ class CudaProgram(Program):
             stream: As in `__call__`.
 
         Raises:
-            ArgumentError: An array does not fit, or outputs overlap.
+            ArgumentError: An array does not match its spec, or outputs overlap.
             WeightsError: The program has no weights.
             CudaError: The driver fails.
         """
@@ -225,8 +227,15 @@ class CudaProgram(Program):
             )
 
     def replay(self, stream: int = 0) -> None:
-        """Runs the model on `static_inputs` and writes `static_outputs`. Nothing is checked or
-        copied. `stream` is the handle of the stream."""
+        """Runs the model on `static_inputs` and writes `static_outputs`, without checks and copies.
+
+        Args:
+            stream: The handle of the CUstream to run on.
+
+        Raises:
+            WeightsError: The program has no weights.
+            CudaError: The driver fails.
+        """
         self._check_ready()
         with self._lock, self._device.current(), self._calls:
             self._runs.run([], [], stream)
@@ -278,17 +287,17 @@ class CudaProgram(Program):
         with self._lock, self._device.current():
             super().close()
             if self._calls.count:
-                self._calls.on_idle = self._give_back
+                self._calls.on_idle = self._release
             else:
-                self._give_back()
+                self._release()
 
-    def _give_back(self) -> None:
+    def _release(self) -> None:
         launcher, self._launcher = self._launcher, None
         if launcher is not None:
             launcher.close()
         instance, self._instance = self._instance, None
         if instance is not None:
-            # Arrays that were handed out keep their memory.
+            # Arrays on the static buffers keep them alive.
             instance.close()
         self._pool.close()
 
@@ -302,13 +311,13 @@ class CudaProgram(Program):
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:
         self._check_open()
         with self._lock, self._device.current(), self._calls:
-            # Runs that are under way still read the old weights.
+            # Running calls still read the old weights.
             self._runs.synchronize()
             self._loaded.install(prepared)
 
     def _inputs(self, arrays: Sequence[Any], stream: int, own: int) -> list[tuple[int, object]]:
-        """Returns the pointer of each input and the object that keeps its memory. `own` is the
-        stream that the library of the first input works on."""
+        """Returns the pointer of each input and the object that keeps its memory alive. `own` is
+        the current stream of the first input's library."""
         if stream == own and len(arrays) == len(self.inputs):
             pointers = [
                 self._libraries.pointer(array, spec)
@@ -331,7 +340,7 @@ class CudaProgram(Program):
             if (copy := self._libraries.packed(library, arrays[index])) is None:
                 raise ArgumentError(
                     argument=name,
-                    problem="is not packed row-major, and its library is not known",
+                    problem="is not packed row-major, and its library is unknown",
                     got=f"strides {list(got.strides)}",
                 )
             self._libraries.record_stream(library, copy, stream)
@@ -340,7 +349,7 @@ class CudaProgram(Program):
         return [(got.pointer, got) for got in views]
 
     def _result(self, library: str, spec: TensorSpec, stream: int, own: int) -> tuple[Any, int]:
-        """Returns a new array of `library`, which works on the stream `own`, and its pointer."""
+        """Returns a new array of `library`, whose current stream is `own`, and its pointer."""
         if library == "torch" and library in sys.modules:
             tensor = self._libraries.empty(spec)
             if stream != own:
@@ -374,8 +383,8 @@ class CudaProgram(Program):
 
 
 def _store(artifact: Artifact, device: Device, options: LoadOptions) -> PlanStore | None:
-    """Returns the plans for this GPU, driver and cuDNN in the artifact and in the cache folder;
-    None if the program has no graphs."""
+    """Returns the plan store for this GPU, driver and cuDNN, with the plans of the artifact and the
+    cache folder; None if the program has no graphs."""
     place, manifest = options.plan_cache, artifact.manifest
     if not manifest.calls or manifest.cudnn is None:
         return None

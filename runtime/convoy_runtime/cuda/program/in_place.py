@@ -1,11 +1,11 @@
 """Measures the time that each call adds to a replay of the program.
 
-A call is measured in its place: with the results of its neighbours in the cache, on the program's
-own memory, with the gap between two nodes of a CUDA graph and with the memset nodes that some plans
-begin with. Events around a call would take longer than many calls do.
+A call is measured in place: on the program's memory, with the results of its neighbors in the
+cache, with the gap between two nodes of a CUDA graph and with the memset nodes that some plans
+begin with. Events around a call would take longer than many calls.
 
-A program reuses its memory. A call that runs without all the calls before it works on arbitrary
-values, but it accesses the same memory.
+A program reuses its memory. A call that runs without all previous calls works on arbitrary values,
+but accesses the same memory.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Window(Calls):
 
 
 class InPlace:
-    """Times the calls of a program in their places.
+    """Times the calls of a program in place.
 
     Args:
         manifest: The program.
@@ -83,8 +83,19 @@ class InPlace:
         )
 
     def times(self, count: int, watch: Stopwatch, progress: Progress | None) -> list[float]:
-        """Returns the microseconds that each of the program's `count` calls adds to those before
-        it. Noise may make a value negative. Raises CudaError."""
+        """Measures the time that each call adds to the previous ones.
+
+        Args:
+            count: The number of calls of the program.
+            watch: Times the runs.
+            progress: Called before each call.
+
+        Returns:
+            Microseconds of each call. Noise may make a value negative.
+
+        Raises:
+            CudaError: The driver fails.
+        """
         memory = Allocation(self._device, self._workspace_bytes)
         workspaces = [memory.pointer] * count
         found = []

@@ -42,21 +42,21 @@ class Instance:
         artifact: The artifact.
         native: Its native library.
         device: The GPU.
-        options: The options of the load, with the model's own restrictions.
+        options: The options of the load, with the model's restrictions.
         store: Plans of earlier loads; None if the program has no graphs.
 
     Attributes:
-        buffers: The memory that the captured graph reads and writes. Arrays may hold it beyond
+        buffers: The memory that the captured graph reads and writes. Arrays may keep it alive after
             `close`.
         captured: The captured graph.
         form: Its form.
-        plans: The plan of each graph that is called, by its index.
+        plans: Index of a called graph to its plan.
         stream: The handle of the stream that the program is prepared on.
 
     Raises:
-        ArtifactError: The artifact's code or kernels are not what its manifest says.
-        CudaError: The driver fails, e.g. because memory is too small.
-        CudnnError: cuDNN refuses a graph.
+        ArtifactError: The artifact's code or kernels differ from its manifest.
+        CudaError: The driver fails, e.g. because the device has too little memory.
+        CudnnError: cuDNN rejects a graph.
         PlanError: A graph has no plan.
     """
 
@@ -99,7 +99,7 @@ class Instance:
                 close_with(stack, finalists)
             self._kernels = load_kernels(device, artifact, stack)
             self.buffers = Buffers(device, manifest)
-            # The first run works on zeros: they are valid indices, and no NaN slows anything down.
+            # The first run works on zeros, which are valid indices and, unlike NaN, not slow.
             self.buffers.clear(self.stream)
             self._program = ProgramCapture(
                 manifest, native, device, self._queue, self._kernels, self.buffers.arguments
@@ -124,8 +124,7 @@ class Instance:
 
     @part("upload")
     def install(self, prepared: Mapping[str, HostTensor]) -> None:
-        """Copies the prepared weights to the device, for the next run. No run may be under way.
-        Raises CudaError."""
+        """Copies the prepared weights to the device. No run may be active. Raises CudaError."""
         pointers = self.buffers.arguments.prepared
         for spec, pointer in zip(self._manifest.prepared, pointers, strict=True):
             array = prepared[spec.name].array
@@ -137,8 +136,8 @@ class Instance:
         self._driver.call("cuStreamSynchronize", self.stream)
 
     def plan_members(self) -> dict[str, bytes]:
-        """Returns the plans, and the form that was measured with them, as members of an artifact by
-        name."""
+        """Returns the plans, and the form that was measured with them, as members of an artifact:
+        name to content."""
         if self._planner is None or self._store is None:
             return {}
         used = ((self._manifest.graphs[index], plan) for index, plan in self.plans.items())
@@ -151,16 +150,19 @@ class Instance:
         return {**members, **form_member(self._manifest, self._store, options, self.plans)}
 
     def profile(self, progress: Progress | None, *, random_weights: bool) -> Profile:
-        """Measures each call, and the whole program, on random inputs. No run may be under way.
+        """Measures each call and the whole program on random inputs. No run may be active.
 
         Args:
             progress: Called before each step.
-            random_weights: Whether the weights are filled as well.
+            random_weights: Whether the weights are also filled with random numbers.
+
+        Returns:
+            The times of the calls and of a replay.
 
         Raises:
             CudaError: The device has too little memory.
         """
-        # Imported here, because a load needs none of it.
+        # Imported here, because a load does not need it.
         from .in_place import InPlace
         from .profiler import Profiler
 
@@ -176,13 +178,13 @@ class Instance:
         )
 
     def close(self) -> None:
-        """Gives everything back but the buffers; the last run must be over. Calling it again does
-        nothing."""
+        """Releases everything except the buffers. The last run must have finished. Further calls
+        have no effect."""
         self._resources.close()
         self.plans = {}
 
     def _fill(self, *, weights: bool) -> None:
-        """Fills the inputs, and the prepared weights as well, with random numbers."""
+        """Fills the inputs, and with `weights` the prepared weights, with random numbers."""
         fill_inputs(self._manifest, self._queue, self.buffers.arguments.inputs)
         if weights:
             fill_weights(self._manifest, self._queue, self.buffers.arguments.prepared)

@@ -1,4 +1,4 @@
-"""Enqueues runs of a captured program on the caller's stream, also while the caller captures it."""
+"""Enqueues runs of a captured program on the caller's stream, also during the caller's capture."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _CAPTURE_STATUS_NONE = 0
 
 
 class Launcher:
-    """Enqueues the runs of an instance. All runs work on its static buffers, so a run waits for the
+    """Enqueues the runs of an instance. All runs work on its static buffers, so a run waits for a
     previous one on another stream.
 
-    The device must be the thread's current one in every call. One thread calls at a time.
+    The device must be the thread's current one in every call. Not thread-safe.
 
     Args:
         driver: The CUDA driver.
@@ -41,10 +41,10 @@ class Launcher:
     def run(
         self, inputs: Sequence[int], outputs: Sequence[int], stream: int, *, host: bool = False
     ) -> None:
-        """Enqueues the copies of the inputs, a run, and the copies of the outputs. Does not wait.
+        """Enqueues the copies of the inputs, a run, and the copies of the outputs.
 
         Args:
-            inputs: The address of each input; empty to run on the static buffers as they are.
+            inputs: The address of each input; empty to use the content of the static buffers.
             outputs: The address of each output; empty to leave them in the static buffers.
             stream: The handle of the stream.
             host: Whether the addresses are on the host.
@@ -72,7 +72,7 @@ class Launcher:
         for pointer, (buffer, size) in zip(outputs, instance.buffers.outputs, strict=False):
             if size:
                 call(back, pointer, buffer, size, stream)
-        # An event that is recorded in the caller's capture would become part of the caller's graph.
+        # An event recorded in the caller's capture would become part of the caller's graph.
         if not capturing:
             call("cuEventRecord", self._event, stream)
             self._last_stream = stream
@@ -88,8 +88,8 @@ class Launcher:
             self._driver.call("cuEventSynchronize", self._event)
 
     def close(self) -> None:
-        """Waits for the last run and destroys the event. Errors that earlier work left on the
-        device are ignored."""
+        """Waits for the last run and destroys the event. Errors of earlier work on the device are
+        ignored."""
         with contextlib.suppress(CudaError):
             self.synchronize()
         self._last_stream = None
@@ -97,8 +97,8 @@ class Launcher:
             self._driver.call("cuEventDestroy", self._event)
 
     def _follow(self, stream: int, capturing: bool) -> None:
-        """Makes `stream` wait for the last run. A capture cannot wait for work outside it: the
-        caller has to order its graph after other runs."""
+        """Makes `stream` wait for the last run. A capture cannot wait for work outside of it, so
+        the caller has to order its graph after other runs."""
         if self._last_stream is not None and self._last_stream != stream and not capturing:
             self._driver.call("cuStreamWaitEvent", stream, self._event, 0)
 

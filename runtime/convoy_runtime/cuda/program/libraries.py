@@ -1,5 +1,5 @@
-"""Calls into the libraries of arrays on a GPU, torch and cupy. They are looked up among the loaded
-modules and never imported."""
+"""Calls into GPU array libraries, torch and cupy. They are looked up in `sys.modules` and never
+imported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DLPACK_LEGACY_STREAM = 1
 
 
 class Libraries:
-    """The libraries, on the GPU with number `index`."""
+    """The array libraries, for the GPU `index`."""
 
     def __init__(self, index: int) -> None:
         self._index, self._device = index, f"cuda:{index}"
@@ -32,8 +32,8 @@ class Libraries:
         return 0
 
     def producer_stream(self, stream: int) -> Callable[[Any], int]:
-        """Returns a function that gives the `stream` argument of DLPack for an array. The producer
-        makes that stream wait, unless it works there itself (-1)."""
+        """Returns a function from an array to the `stream` argument of its `__dlpack__`, so that
+        `stream` waits for the producer; -1 if the producer uses `stream` itself."""
 
         def of(array: Any) -> int:
             library = library_of(array)
@@ -44,8 +44,8 @@ class Libraries:
         return of
 
     def pointer(self, array: Any, spec: TensorSpec) -> int | None:
-        """Returns the pointer of a torch tensor that `spec` describes; None for any other array,
-        which goes through DLPack. This is faster: DLPack takes several microseconds in torch."""
+        """Returns the pointer of a torch tensor that matches `spec`, or None for any other array,
+        which is imported by DLPack. DLPack takes several microseconds in torch."""
         torch = sys.modules.get("torch")
         if (
             torch is None
@@ -68,7 +68,7 @@ class Libraries:
         return int(array.data_ptr()) if plain else None
 
     def packed(self, library: str, array: Any) -> Any:
-        """Returns a packed copy by the array's library; None if the library is not known."""
+        """Returns a packed copy by the array's library; None if the library is unknown."""
         if library == "torch":
             return array.contiguous()
         return sys.modules["cupy"].ascontiguousarray(array) if library == "cupy" else None
@@ -79,8 +79,7 @@ class Libraries:
         return torch.empty(spec.shape, dtype=getattr(torch, spec.dtype), device=self._device)
 
     def record_stream(self, library: str, array: Any, stream: int) -> None:
-        """Tells torch's allocator that memory of its current stream is used on `stream`, unless
-        both are the same."""
+        """Calls torch's `record_stream`, unless `stream` is torch's current stream."""
         if library == "torch" and stream != self.stream_of("torch"):
             array.record_stream(
                 sys.modules["torch"].cuda.ExternalStream(stream, device=self._index)

@@ -28,21 +28,21 @@ def capture_with_fallback(
     arguments: Arguments,
     stack: ExitStack,
 ) -> tuple[dict[int, Plan], Form, Captured]:
-    """Captures a program on the best of its plans that the device has memory for.
+    """Captures a program with the best of its plans that the device has memory for.
 
     Args:
-        context: What is planned.
-        store: Keeps the form.
+        context: The program and the device.
+        store: Stores the form.
         program: The program.
-        finalists: The plans of each graph. Each is closed with `stack`.
+        finalists: Graph index to plans. Each plan is closed with `stack`.
         arguments: The buffers of the program.
         stack: Closes the plans that replace those with too large workspaces.
 
     Returns:
-        The plan of each graph by its index, the form, and the captured program.
+        Graph index to plan, the form, and the captured program.
 
     Raises:
-        CudaError: The program cannot be captured, e.g. because there is too little memory.
+        CudaError: The program cannot be captured, e.g. because of too little memory.
     """
     while True:
         try:
@@ -63,15 +63,15 @@ def capture_with_fallback(
 
 
 def close_with(stack: ExitStack, finalists: Mapping[int, list[Plan]]) -> None:
-    """Closes plans with `stack`: after what is captured from them, which is pushed later."""
+    """Closes plans with `stack`, after the graphs captured from them, which are pushed later."""
     for plans in finalists.values():
         for plan in plans:
             stack.callback(plan.close)
 
 
 def _capture(program: ProgramCapture, plans: dict[int, Plan], form: Form) -> tuple[Form, Captured]:
-    """Captures the program in `form`. If memory is too small for that, captures it in the serial
-    form, which needs the least."""
+    """Captures the program in `form`, or if there is too little memory in the serial form, which
+    needs the least."""
     try:
         return form, program.capture(plans, form)
     except CudaError as error:

@@ -1,5 +1,5 @@
-"""Measures the calls of a program one by one in the same way as the tuner measures candidates: in
-CUDA graphs, over more memory than the L2 cache holds."""
+"""Measures the calls of a program one by one, as the tuner measures candidates: in CUDA graphs, on
+more memory than the L2 cache holds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Profiler"]
 
 _ROUNDS: Final = 7
 _ROUND_MICROSECONDS: Final = 1500.0
-#: The size of the copy whose speed is measured, in sizes of the L2 cache.
+#: The size of the measured copy, in multiples of the L2 cache.
 _COPY_CACHES: Final = 8
 
 
@@ -63,25 +63,28 @@ class Profiler:
         form: str,
         progress: Progress | None,
     ) -> Profile:
-        """Measures each call alone and in its place, and the whole program. Equal calls are
-        measured alone only once.
+        """Measures each call alone and in place, and the whole program. Of equal calls, one is
+        measured alone.
 
         Args:
             calls: The calls of the program.
             order: Their order in the captured program.
-            in_place: Times the calls in their places.
+            in_place: Times the calls in place.
             captured: The captured program.
             form: The name of its form.
             progress: Called before each step.
 
+        Returns:
+            The times of the calls and of a replay.
+
         Raises:
-            CudaError: The driver fails, e.g. because memory is too small.
+            CudaError: The driver fails, e.g. because of too little memory.
         """
         try:
             known: dict[TracedCall | int, float] = {}
             timings = []
             for done, call in enumerate(calls):
-                # Calls of one graph differ in their pointers, which do not matter here.
+                # Calls of one graph differ only in their pointers, which have no effect here.
                 key = (
                     self._manifest.calls[call.index].graph
                     if call.kind == "graph"
@@ -135,8 +138,8 @@ class Profiler:
         )
 
     def _rotated(self, sizes: list[int], enqueue: Callable[[list[int]], None]) -> float:
-        """Returns the microseconds of the work that `enqueue` does on buffers of these sizes. The
-        buffers hold zeros, which are valid indices of any type."""
+        """Returns the microseconds of the work of `enqueue` on buffers of these sizes. The buffers
+        hold zeros, which are valid indices of any type."""
         sets = cold_sets(self._device, sum(sizes))
         memory, pointers = carve(self._device, sizes * sets)
         self._queue.driver.call(

@@ -1,5 +1,5 @@
-"""The driver's and cuDNN's objects that a program owns. Each is destroyed with the stack that it is
-created on."""
+"""The driver and cuDNN objects of a program. Each is destroyed with the stack that it is created
+on."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def load_kernels(device: Device, artifact: Artifact, stack: contextlib.ExitStack
         try:
             functions.append(driver.call("cuModuleGetFunction", module, kernel.name.encode()))
         except CudaError as error:
-            problem = f"kernel {kernel.name} of {kernel.location} is not there: {error}"
+            problem = f"kernel {kernel.name} of {kernel.location} is missing: {error}"
             raise ArtifactError(problem=problem, path=artifact.path, member=PTX) from error
     return functions
 
@@ -76,12 +76,11 @@ def load_kernels(device: Device, artifact: Artifact, stack: contextlib.ExitStack
 def build_pool(
     artifact: Artifact, device: Device, cudnn: Cudnn, tune: str
 ) -> Iterator[BuildPool | None]:
-    """Yields the processes that build plans for tuning at the level `tune`; None where the level is
-    off."""
+    """Yields the processes that build plans for tuning at the level `tune`; None if it is off."""
     if tune == "off":
         yield None
         return
-    # Imported here, because a load without tuning needs none of it.
+    # Imported here, because a load without tuning does not need it.
     from convoy_runtime.cuda.plans.build_pool import BuildPool
     from convoy_runtime.cuda.tuning.levels import TUNE_LEVELS
 
@@ -96,7 +95,7 @@ def build_pool(
 
 
 def _call_quietly(driver: Driver, name: str, argument: Any) -> None:
-    """Calls the driver for clean-up. It ignores errors that earlier work left on the device, so
-    that they do not hide the first one."""
+    """Calls the driver for clean-up. Ignores errors of earlier work on the device, so that they do
+    not hide the first one."""
     with contextlib.suppress(CudaError):
         driver.call(name, argument)

@@ -1,1 +1,1 @@
-"""Measuring plans on the device, and choosing among them."""
+"""Measures plans on the device and chooses among them."""

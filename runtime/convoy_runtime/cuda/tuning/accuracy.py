@@ -1,5 +1,5 @@
-"""Decides whether a result is correct: by comparison with one that was accumulated in float32, or
-with the median of all results."""
+"""Checks results: by comparison with a result that was accumulated in float32, or with the median
+of all results."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from convoy_runtime.manifest import Graph
 
 __all__ = ["exact_plan", "is_exact", "median_of", "mismatch"]
 
-#: The largest difference between correct results, relative to the largest value: some units in the
-#: last place of the io type, and the error of TF32 or of Winograd's transform.
+#: The largest difference between correct results, relative to the largest value: a few units in the
+#: last place of the io dtype, and the error of TF32 or Winograd transforms.
 _TOLERANCE: Final = {"float16": 1e-2, "bfloat16": 4e-2, "float32": 5e-3, "float64": 1e-6}
 #: Notes of engines that may round between inputs and result, differ from run to run, or compile a
 #: kernel.
@@ -28,16 +28,16 @@ _INEXACT: Final = {note.name for note in NumericalNote} - {NumericalNote.STRICT_
 
 
 def is_exact(report: PlanReport) -> bool:
-    """Returns whether a plan multiplies unrounded inputs and accumulates in the compute type,
-    float32, according to the notes of its engine. The notes of engines that compile a kernel are
-    not trusted."""
+    """Returns whether a plan multiplies unrounded inputs and accumulates in float32, the compute
+    type, according to the notes of its engine. False for engines that compile a kernel, whose notes
+    are unreliable."""
     notes = {*report.numerical_notes, *report.behavior_notes}
     return report.engine is not None and not notes & _INEXACT
 
 
 def exact_plan(builder: PlanBuilder, graph: Graph, operations: BackendDescriptor) -> Plan | None:
-    """Returns the plan of the first exact engine; None if there is none. The options do not
-    restrict it, because no program runs on it."""
+    """Returns the plan of the first exact engine, or None. The options do not restrict it, because
+    it only serves as a reference."""
 
     def exact(config: Config) -> bool:
         notes = {name_of(NumericalNote, note) for note in config.numerical} | {
@@ -56,7 +56,7 @@ def median_of(results: Sequence[list[np.ndarray]]) -> list[np.ndarray]:
 def mismatch(expected: np.ndarray, got: np.ndarray, dtype: str) -> str | None:
     """Returns how `got` differs from `expected`; None if it is within the tolerance of `dtype`."""
     if (np.isnan(expected) != np.isnan(got)).any():
-        return "in where it has NaN"
+        return "in the positions of NaN"
     scale = float(np.nanmax(np.abs(expected), initial=0.0)) or 1.0
     difference = float(np.nanmax(np.abs(got - expected), initial=0.0)) / scale
     return (

@@ -25,7 +25,7 @@ TuneStep = Callable[[Graph, Any, Callable[[str], None]], list[Plan]]
 
 
 class AlternativeTuner:
-    """Makes plans of alternatives.
+    """Tunes alternatives.
 
     Args:
         planner: The plans of the program.
@@ -37,8 +37,8 @@ class AlternativeTuner:
         self._planner, self._device, self._level = planner, device, level
 
     def steps(self, graph: Graph) -> list[tuple[Graph, Any, Level]]:
-        """Returns the steps of the alternatives that are tried: graph, native build function and
-        tuning level."""
+        """Returns the steps of the measured alternatives: graph, native build function and tuning
+        level."""
         alternatives = self._planner.alternatives
         if alternatives is None:
             return []
@@ -62,9 +62,9 @@ class AlternativeTuner:
 
         Args:
             graph: The graph.
-            fastest: Microseconds of the graph's own fastest plan, if there is one. An alternative
-                that cannot be faster is dropped before all its steps are tuned.
-            rejected: Receives the reasons why alternatives are dropped.
+            fastest: Microseconds of the graph's fastest plan, if any. An alternative that cannot be
+                faster is dropped before all its steps are tuned.
+            rejected: Receives the reasons for dropped alternatives.
             tune_step: Tunes the graph of a step.
             progress: Called before each step.
         """
@@ -77,8 +77,8 @@ class AlternativeTuner:
                 bound = bounds[alternative.name] = self._bound(graph, alternative)
                 if fastest is not None and bound.microseconds() >= fastest:
                     moved = (
-                        f"it moves {bound.bytes} bytes at least, {bound.microseconds():.2f} "
-                        "us at the GPU's highest speeds"
+                        f"it moves at least {bound.bytes} bytes, {bound.microseconds():.2f} "
+                        "us at the GPU's peak bandwidth"
                     )
                     raise StepError(f"{moved}, the whole graph takes {fastest:.2f} us")
             plan = self._step_plan(alternative.steps[place], tune_step, progress)
@@ -94,7 +94,7 @@ class AlternativeTuner:
                 if (least := bound.microseconds(known)) >= fastest:
                     took = (
                         f"with step {plan.report.graph}, {taken:.2f} us alone, it takes "
-                        f"{least:.2f} us at least"
+                        f"at least {least:.2f} us"
                     )
                     raise StepError(f"{took}, the whole graph {fastest:.2f} us")
             return plan
@@ -109,8 +109,8 @@ class AlternativeTuner:
     def _step_plan(
         self, step: GraphStep, tune_step: TuneStep, progress: Callable[[str], None]
     ) -> Plan:
-        """Returns the best plan of a step's graph. It is tuned once, even if it is a step of many
-        graphs. Raises StepError."""
+        """Returns the best plan of a step's graph, which is tuned once even if several alternatives
+        have the step. Raises StepError."""
         alternatives = self._planner.alternatives
         assert alternatives is not None
         found = alternatives.tuned.get(step.graph)
@@ -124,8 +124,8 @@ class AlternativeTuner:
                     plan, *others = tune_step(graph, build, progress)
                     for other in others:
                         other.close()
-                    # A plan that was tuned with less work must not be stored: it would be taken for
-                    # the best plan of a graph that is called.
+                    # A plan from the reduced level for steps must not be stored: it would be used
+                    # as the best plan of a graph that is called.
                     if self._level.of_steps is None:
                         self._planner.stored.keep(graph, build, plan)
                 found = alternatives.take_ownership(plan)

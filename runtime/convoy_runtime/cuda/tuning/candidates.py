@@ -1,4 +1,4 @@
-"""The candidates for a graph while they are measured, and which of them are correct."""
+"""The candidates for a graph during tuning, and the check of their results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Candidate:
         plan: The plan.
         first: Whether a load without tuning chooses this plan.
         results: Its outputs as float32, until they are compared with the reference.
-        microseconds: Its time; None if it has none.
+        microseconds: Its time; None if it is not timed.
         reason: Why it is dropped; None if it is not.
     """
 
@@ -54,7 +54,7 @@ class Reference:
     """The results that candidates are compared with.
 
     Attributes:
-        name: Where the results come from.
+        name: The origin of the results.
         outputs: The outputs as float32; empty if no candidate ran.
     """
 
@@ -74,16 +74,17 @@ def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
 def reference_of(
     graph: Graph, candidates: Sequence[Candidate], others: Sequence[Candidate] = ()
 ) -> Reference:
-    """Chooses the reference.
-
-    This is the result of the fastest exact plan with which another engine agrees. Agreement is not
-    required if there are too few results for a median. If there is no such plan, the reference is
-    the median of the candidates.
+    """Chooses the reference: the result of the fastest exact plan that agrees with another engine,
+    else the median of the candidates. Agreement is not required if there are too few results for a
+    median.
 
     Args:
         graph: The graph.
         candidates: The candidates.
-        others: Further plans that may be exact and are no candidates.
+        others: Further plans that may be exact but are not candidates.
+
+    Returns:
+        The reference; empty if no candidate ran.
     """
     ran = [each for each in candidates if each.results is not None]
     exact = [
@@ -97,7 +98,7 @@ def reference_of(
             if each.plan.report.engine != engine
         )
         if agrees or len(ran) < _MIN_RESULTS:
-            return Reference(f"engine {engine}, which adds up in float32", results)
+            return Reference(f"engine {engine}, which accumulates in float32", results)
     return (
         Reference(
             f"the median of {len(ran)} plans", median_of([each.results or [] for each in ran])
@@ -122,8 +123,7 @@ def judge(graph: Graph, candidates: Sequence[Candidate], reference: Reference) -
 def _fault(
     graph: Graph, expected: list[np.ndarray], candidate: Candidate
 ) -> tuple[int, str] | None:
-    """Returns the first output of a candidate that differs from what is expected, and by how
-    much."""
+    """Returns the index of the first output that differs from the expected one, and how."""
     dtypes = [tensor.dtype for tensor in graph.tensors if tensor.role == "output"]
     for position, (ours, theirs, dtype) in enumerate(
         zip(expected, candidate.results or [], dtypes, strict=True)

@@ -1,4 +1,4 @@
-"""Captures runs of one plan over more memory than the L2 cache holds, to measure it alone."""
+"""Captures runs of a plan on more memory than the L2 cache holds, to measure it alone."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _MIN_CLEARED_RUNS = 8
 def capture_cold_runs(
     device: Device, queue: Queue, graph: Graph, plan: Plan, scratch: Scratch
 ) -> tuple[Captured, int]:
-    """Captures runs of a plan, one after another, over the sets of `scratch`.
+    """Captures runs of a plan, one after another, on the sets of `scratch`.
 
-    If the plan begins by clearing a part of its workspace, each run has a workspace of its own. All
+    If the plan begins by clearing a part of its workspace, each run has a separate workspace. All
     are cleared before the first run, as in a program (`forms.Form.clear_once`).
 
     Args:
@@ -47,7 +47,7 @@ def capture_cold_runs(
 
     Raises:
         CudaError: The driver fails, e.g. because there is no memory for the workspaces.
-        CudnnError: cuDNN refuses a run.
+        CudnnError: cuDNN rejects a run.
     """
     size = plan.report.workspace_bytes
     shared = [(scratch.workspace, scratch.workspace + size)] * len(scratch.sets)
@@ -68,7 +68,7 @@ def capture_cold_runs(
     order = serial_order(len(sets))
     layout = workspaces_of([size] * len(sets), order, range(len(sets)))
     fits = 0 < layout.size <= CLEARED_BYTES
-    # All runs begin alike, so one of them is examined.
+    # All runs begin with the same nodes, so one is examined.
     if not fits or not clearing_calls(
         queue.driver, queue.stream, shared[:1], over(scratch.sets[:1], shared[:1])
     ):

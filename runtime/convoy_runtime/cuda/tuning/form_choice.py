@@ -1,5 +1,4 @@
-"""Chooses the form (`forms.Form`) that a program is captured in: the fastest one, which is stored
-with the plans."""
+"""Chooses the fastest form (`forms.Form`) of a program, which is stored with the plans."""
 
 from __future__ import annotations
 
@@ -35,18 +34,19 @@ def choose_form(
     plans: Mapping[int, Plan],
     arguments: Arguments,
 ) -> Form:
-    """Returns the form to capture a program in.
-
-    This is the form that the store has for the program on these plans, if it was found at the
-    tuning level of `context` or a higher one. Else it is the fastest form, measured on the contents
-    of the program's buffers and then stored; or, without tuning, `program.default`.
+    """Chooses the form to capture a program in: the stored form for these plans, if it was found at
+    the tuning level of `context` or a higher one; else the fastest form, measured on the contents
+    of the program's buffers and then stored; without tuning, `program.default`.
 
     Args:
-        context: What is planned.
-        store: Keeps the form.
+        context: The program and the device.
+        store: Stores the form.
         program: The program.
-        plans: The plan of each graph by its index.
+        plans: Graph index to plan.
         arguments: The buffers of the program.
+
+    Returns:
+        The form.
 
     Raises:
         CudaError: The program cannot be captured or run.
@@ -71,8 +71,8 @@ def choose_form(
 def form_member(
     manifest: Manifest, store: PlanStore, options: str, plans: Mapping[int, Plan]
 ) -> dict[str, bytes]:
-    """Returns the record of the program's form as a member of an artifact by name; empty if there
-    is none."""
+    """Returns the record of the program's form as a member of an artifact, name to content; empty
+    if there is none."""
     content = _content(manifest, plans)
     new = store.new(content, options)
     for record in [new] if new is not None else store.load(content, options):
@@ -82,7 +82,7 @@ def form_member(
 
 
 def _content(manifest: Manifest, plans: Mapping[int, Plan]) -> str:
-    """Returns the key of a form in the store: the code that makes the calls, the kernels, and the
+    """Returns the key of a form in the store: the code of the calls, the kernels, and the
     plans."""
     code = {
         name: manifest.files[name].sha256
@@ -115,8 +115,8 @@ def _form(value: Any) -> Form | None:
 def _measured(
     context: Context, program: ProgramCapture, plans: Mapping[int, Plan], arguments: Arguments
 ) -> tuple[Form, dict[str, float | str]]:
-    """Returns the fastest form, and for each form the microseconds of a run, or why it is
-    dropped."""
+    """Returns the fastest form, and for each form the microseconds of a run or the reason why it
+    was dropped."""
     from statistics import median  # imported here, because only measuring needs it
 
     forms = program.forms(plans)
@@ -158,8 +158,8 @@ def _measured(
 
 
 def _results(context: Context, captured: Captured, arguments: Arguments) -> list[np.ndarray]:
-    """Returns the outputs of a run on poisoned memory, so that they have nothing of an earlier
-    run."""
+    """Returns the outputs of a run on poisoned memory, so that they are independent of earlier
+    runs."""
     queue, manifest = context.queue, context.manifest
     pairs = list(zip(manifest.outputs, arguments.outputs, strict=True))
     for pointer, size in (
@@ -177,11 +177,9 @@ def _results(context: Context, captured: Captured, arguments: Arguments) -> list
 
 
 def _differs(manifest: Manifest, expected: list[np.ndarray], got: list[np.ndarray]) -> str | None:
-    """Returns how the outputs of a form differ from the expected ones; None if they differ no more
-    than those of two runs of an engine."""
+    """Returns how the outputs of a form differ from the expected ones, or None if they are within
+    the tolerance."""
     for spec, ours, theirs in zip(manifest.outputs, expected, got, strict=True):
         if (difference := mismatch(ours, theirs, spec.dtype)) is not None:
-            return (
-                f"output {spec.name} differs from that of the calls one after another {difference}"
-            )
+            return f"output {spec.name} differs from that of the serial form {difference}"
     return None

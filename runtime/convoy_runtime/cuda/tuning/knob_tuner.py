@@ -20,9 +20,9 @@ from .race import FINALISTS, Race
 
 __all__ = ["KnobTuner"]
 
-#: Number of parents for the knob search.
+#: Number of candidates whose knobs are changed in a round.
 _PARENTS = 3
-#: The search goes on if the fastest candidate takes less than this part of its time before.
+#: The search continues if a round reduces the time of the fastest candidate below this share.
 _MIN_KNOB_GAIN = 0.99
 
 
@@ -33,7 +33,7 @@ class KnobTuner:
         builder: Builds the plans.
         device: The GPU, which is current.
         queue: The stream and the cuDNN handle to measure on.
-        level: Says how long to search.
+        level: The tuning level, with the number of rounds.
     """
 
     def __init__(self, builder: PlanBuilder, device: Device, queue: Queue, level: Level) -> None:
@@ -50,16 +50,16 @@ class KnobTuner:
         watch: Stopwatch,
         progress: Callable[[str], None],
     ) -> None:
-        """Adds candidates with another value of one knob, for the level's number of rounds or until
-        a round gains nothing.
+        """Adds candidates that differ in one knob, for the level's number of rounds or until a
+        round yields no gain.
 
         Args:
             graph: The graph.
             operations: Its operation graph.
-            candidates: The candidates that are timed. New ones are added.
-            reference: What the results are compared with.
+            candidates: The timed candidates. New ones are added.
+            reference: The reference for the results.
             seen: Engine and knobs of the configurations to skip. New ones are added.
-            pool: Builds the plans that compile a kernel; without it this process does.
+            pool: Builds the plans that compile a kernel. Default: this process.
             watch: Times the runs.
             progress: Called before each step.
         """
@@ -68,8 +68,8 @@ class KnobTuner:
             before, tried = ranked(candidates)[:1], len(candidates)
             fastest = before[0].microseconds or 0.0 if before else 0.0
             for parents in self._parents(candidates, knob_round):
-                whose = f" of {parents[0].report.name}" if every else ""
-                progress(f"knobs{whose} of {graph.name}, turn {knob_round + 1}")
+                of_plan = f" of {parents[0].report.name}" if every else ""
+                progress(f"knobs{of_plan} of {graph.name}, round {knob_round + 1}")
                 best, first = ranked(candidates)[:FINALISTS], len(candidates)
                 for parent in parents:
                     for plan in knob_neighbours(
@@ -77,8 +77,7 @@ class KnobTuner:
                     ):
                         candidates.append(Candidate(plan))
                 if new := candidates[first:]:
-                    # A race of its own: the workspaces may be larger, e.g. for the parts of a split
-                    # sum.
+                    # A separate race: workspaces may be larger, e.g. for the parts of a split sum.
                     with closing(
                         Race(self._device, self._queue, graph, [*best, *new], watch)
                     ) as race:
@@ -91,7 +90,7 @@ class KnobTuner:
                 return
 
     def _parents(self, candidates: Sequence[Candidate], knob_round: int) -> list[list[Plan]]:
-        """Returns the plans whose knobs are changed, in groups that are timed together."""
+        """Returns the plans to change, in groups that are timed together."""
         plans = [each.plan for each in ranked(candidates) if each.plan.report.engine is not None]
         if self._level.every_knob:
             return [[plan] for plan in (plans if knob_round == 0 else plans[:_PARENTS])]

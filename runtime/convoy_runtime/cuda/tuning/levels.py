@@ -1,4 +1,4 @@
-"""The tuning levels: how much is measured."""
+"""The tuning levels: how much tuning measures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from convoy_runtime.value_types import value_type
 
 __all__ = ["ALL", "TUNE_LEVELS", "Level"]
 
-#: More plans than any source has.
+#: A limit above the number of plans of any source.
 ALL: Final = 1000
 
 
@@ -19,18 +19,17 @@ class Level:
 
     Attributes:
         name: Its name in `load(tune=...)`.
-        sources: The sources of candidates (`Planner.candidates`), each with the most plans that are
-            built.
-        rounds: The rounds of the last heat.
-        pool: The share of the cores on which other processes build plans that compile a kernel.
-        ahead: Whether these processes start before a graph is tuned, with the plans that it is
-            known to need.
-        knob_rounds: The most rounds of the knob search among the fastest candidates.
+        sources: The sources of candidates (`Planner.candidates`), each with its largest number of
+            plans.
+        rounds: The number of rounds of the last heat.
+        pool: The share of the cores for processes that build plans that compile a kernel.
+        ahead: Whether these processes start before tuning, with the plans that are known to be
+            needed.
+        knob_rounds: The largest number of rounds of the knob search.
         every_knob: Whether the first of these rounds changes all knobs of all candidates, including
             those that compile a kernel.
-        alternatives: How many of a graph's alternatives are tried; None for all.
-        gives_up: Whether engines and alternatives are dropped that other graphs or steps show to be
-            slow.
+        alternatives: The number of alternatives of a graph that are measured; None for all.
+        gives_up: Whether to drop engines and alternatives that are slow in other graphs or steps.
         of_steps: The level for the steps of alternatives; None for this one.
     """
 
@@ -46,7 +45,7 @@ class Level:
     of_steps: Level | None = None
 
 
-#: For a step, quick tuning tries cuDNN's first choice and all engines that compile nothing.
+#: For a step, quick tuning measures cuDNN's first choice and all engines that compile no kernel.
 _QUICK_STEP: Final = Level(
     "quick", (("A", 1), ("precompiled", ALL)), rounds=3, pool=0.25, ahead=True, gives_up=True
 )

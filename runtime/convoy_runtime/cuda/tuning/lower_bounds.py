@@ -1,9 +1,9 @@
-"""Lower bounds of the time of an alternative, whatever its plans. Its steps run one after another
-and have to read and write their tensors.
+"""Lower bounds of the time of an alternative for any plans. Its steps run one after another, and
+must read and write their tensors.
 
 A step writes all of its results. It reads all of an operand that has the spatial size of its
-result; a strided convolution may skip parts of others. Data that the L2 cache holds at the start of
-a step need not be read from memory, and data that it holds at the end need not be written.
+result; a strided convolution may skip parts of others. Data in the L2 cache at the start of a step
+is not read from memory, and data in the cache at its end is not written.
 """
 
 from __future__ import annotations
@@ -19,18 +19,17 @@ from convoy_runtime.value_types import value_type
 
 __all__ = ["LowerBound", "Speeds", "speeds_of"]
 
-#: Transfers in a clock of the memory (double data rate), and bytes in a clock between a
-#: multiprocessor and the L2 cache in one direction (NVIDIA's tuning guides).
+#: Transfers per memory clock (double data rate), and bytes per clock between a multiprocessor and
+#: the L2 cache in one direction (NVIDIA's tuning guides).
 _TRANSFERS: Final = 2
-_CACHE_BYTES_A_CLOCK: Final = 64
-#: A byte that is not in the cache costs a kernel at most this many times the time that it takes at
-#: the memory's highest speed.
+_CACHE_BYTES_PER_CLOCK: Final = 64
+#: A cache miss takes a kernel at most this multiple of the transfer time at peak bandwidth.
 _MAX_MISS_COST: Final = 2
 
 
 @value_type(frozen=True, slots=True)
 class Speeds:
-    """The highest speeds of a GPU. A speed that is not known is infinite.
+    """The peak bandwidths of a GPU; infinite if unknown.
 
     Attributes:
         memory: Bytes per microsecond from and to memory together.
@@ -44,7 +43,7 @@ class Speeds:
 
 
 def speeds_of(device: Device) -> Speeds:
-    """Returns the speeds that follow from the device's clocks and bus widths."""
+    """Computes the bandwidths from the device's clocks and bus widths."""
     memory = (
         device.attribute("MEMORY_CLOCK_RATE")
         * 1e-3
@@ -56,14 +55,14 @@ def speeds_of(device: Device) -> Speeds:
         device.attribute("CLOCK_RATE")
         * 1e-3
         * device.attribute("MULTIPROCESSOR_COUNT")
-        * _CACHE_BYTES_A_CLOCK
+        * _CACHE_BYTES_PER_CLOCK
     )
     return Speeds(memory or inf, cache or inf, device.attribute("L2_CACHE_SIZE"))
 
 
 @value_type(frozen=True, slots=True)
 class _Traffic:
-    """The fewest bytes that a step reads and writes, and how many of them are of temporaries."""
+    """The fewest bytes that a step reads and writes, and the number of those in temporaries."""
 
     read: int
     written: int
@@ -74,14 +73,14 @@ class _Traffic:
         return max(beyond / speeds.memory, max(self.read, self.written) / speeds.cache)
 
     def warm(self, cold: float, speeds: Speeds) -> float:
-        """Returns the fewest microseconds of the step after the steps before it.
+        """Returns the fewest microseconds of the step after the previous steps.
 
         Temporaries in the cache are neither read from memory nor written to it. That saves at most
         their share of the time, and at most the time of their transfer.
 
         Args:
             cold: Microseconds of the step on a cold cache.
-            speeds: The speeds of the GPU.
+            speeds: The bandwidths of the GPU.
         """
         cached = min(self.temporary, speeds.cache_bytes)
         saved = min(
@@ -97,8 +96,8 @@ class LowerBound:
     Args:
         alternative: The alternative.
         graphs: The graph of each step.
-        tensors: The number of tensors of the graph that it is an alternative of.
-        speeds: The speeds of the GPU.
+        tensors: The number of tensors of the alternative's graph.
+        speeds: The bandwidths of the GPU.
     """
 
     def __init__(
@@ -112,12 +111,15 @@ class LowerBound:
 
     @property
     def bytes(self) -> int:
-        """The fewest bytes that all steps together read and write."""
+        """The fewest bytes that all steps read and write."""
         return sum(step.read + step.written for step in self._steps)
 
     def microseconds(self, alone: Mapping[int, float] | None = None) -> float:
-        """Returns the fewest microseconds of all steps. `alone` has the measured microseconds of
-        steps on a cold cache, by their place."""
+        """Returns the fewest microseconds of all steps.
+
+        Args:
+            alone: Index of a step to its measured microseconds on a cold cache.
+        """
         return sum(
             step.warm((alone or {}).get(place, 0.0), self._speeds)
             for place, step in enumerate(self._steps)
@@ -141,13 +143,13 @@ def _traffic(graph: Graph, places: Sequence[int], tensors: int) -> _Traffic:
 
 
 def _bytes(tensor: GraphTensor) -> int:
-    """Returns the bytes of all elements, without gaps and repetitions."""
+    """Returns the bytes of all elements, without gaps and broadcasts."""
     return min(tensor.bytes, prod(tensor.shape) * DTYPES[tensor.dtype].bytes)
 
 
 def _is_whole(tensor: GraphTensor, results: Sequence[GraphTensor]) -> bool:
-    """Returns whether a step reads all of an operand: whether its spatial dims are those of the
-    result, or 1."""
+    """Returns whether a step reads all of an operand: its spatial dims are those of a result, or
+    1."""
 
     def fits(result: GraphTensor) -> bool:
         pairs = zip(tensor.shape[2:], result.shape[2:], strict=False)

@@ -1,10 +1,10 @@
-"""Runs the candidates for a graph on one set of buffers, checks what they compute, and times them.
+"""Runs the candidates for a graph on one set of buffers, checks their results, and times them.
 
-Each candidate first runs alone. Its outputs are filled with NaN before, and guards lie around every
-tensor. A candidate that writes outside its tensors, or whose results differ from the reference (an
-engine that accumulates in float32, or the median of all candidates), is dropped. Then each
-remaining candidate is captured in a CUDA graph over more buffers than the L2 cache holds. All are
-timed in turn, in heats; the slow ones are dropped after each heat.
+Each candidate first runs alone, on outputs filled with NaN and with guards around every tensor. A
+candidate that writes outside its tensors, or whose results differ from the reference (an engine
+that accumulates in float32, or the median of all candidates), is dropped. Each remaining candidate
+is captured in a CUDA graph, on more buffers than the L2 cache holds. All are timed in turn, in
+heats; slow ones are dropped after each heat.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FINALISTS: Final = 3
 HOST_MICROSECONDS: Final = 100.0
 #: Microseconds of a round in the last heat.
 _ROUND_MICROSECONDS = 1500.0
-#: Microseconds of a round in the heats before, and their number of rounds.
+#: Microseconds and number of rounds in earlier heats.
 _HEAT_ROUND_MICROSECONDS, _HEAT_ROUNDS = 250.0, 3
 #: Candidates slower than this times the fastest warm-up run are dropped.
 _MAX_SLOWDOWN = 2
@@ -52,8 +52,8 @@ class Race:
         device: The GPU, which is current.
         queue: The stream and the cuDNN handle to run on.
         graph: The graph.
-        candidates: The candidates that the workspace has to be large enough for. Those whose
-            workspaces the device has no memory for are dropped.
+        candidates: The candidates that determine the size of the workspace. Those whose workspaces
+            do not fit into the device's memory are dropped.
         watch: Times the runs.
 
     Raises:
@@ -78,22 +78,26 @@ class Race:
         self._scratch.close()
 
     def run(self, candidates: Sequence[Candidate]) -> None:
-        """Runs each candidate that is not dropped yet, and sets its results and its approximate
-        time, or the reason why it is dropped."""
+        """Runs each candidate that is not dropped, and sets its results and approximate time, or
+        the reason why it is dropped."""
         for each in candidates:
             if (
                 each.reason is None
                 and each.plan.report.workspace_bytes > self._scratch.workspace_bytes
             ):
-                each.reason = "needs more workspace than all others"
+                each.reason = "its workspace is larger than those of all others"
             if each.reason is None:
                 self._run(each)
 
     def check(self, candidates: Sequence[Candidate], reference: Reference) -> Reference:
-        """Runs candidates that were added after the first ones, and drops those with wrong results.
+        """Runs further candidates, and drops those with wrong results.
+
+        Args:
+            candidates: The candidates.
+            reference: The reference for the results.
 
         Returns:
-            `reference`, or a new reference made of these candidates if it has no outputs.
+            `reference`, or a new reference from these candidates if it has no outputs.
         """
         for each in candidates:
             self.run([each])
@@ -106,7 +110,12 @@ class Race:
 
     @part("timing plans")
     def time(self, candidates: Sequence[Candidate], level: Level) -> None:
-        """Times the candidates that are not dropped; the fastest ones longest."""
+        """Times the candidates that are not dropped, in more rounds for the fastest ones.
+
+        Args:
+            candidates: The candidates; sets their times.
+            level: The tuning level, with the number of rounds.
+        """
         with ExitStack() as captured:
             self._time(candidates, level, captured)
 
@@ -190,21 +199,21 @@ class Race:
             if at_least > _slowest_warm_up(self._fastest):
                 candidate.microseconds = at_least
                 return
-            # The first run may load code, which takes time and cannot be captured. The second run
-            # is the warm-up run that is timed.
+            # The first run may load code, which takes time and cannot be captured. The second one
+            # is the timed warm-up run.
             candidate.microseconds = self._watch.time(lambda: self._enqueue(candidate))
             self._fastest = min(self._fastest, candidate.microseconds)
         except CudnnError as error:
             candidate.reason = f"{error.name}: {error.detail}"
         except CudaError as error:
-            # The device is intact after a refused launch, but not after later failures.
+            # The device is usable after a rejected launch, but not after later failures.
             if error.call != "cuLaunchKernel":
                 raise
             candidate.reason = f"cannot be launched: {error.name}"
 
     def _first_run(self, candidate: Candidate) -> float:
         """Runs a candidate and returns a lower bound of its time in microseconds: the measured time
-        without the host's, for which the device may wait."""
+        minus the host time, during which the device may be idle."""
         host = 0.0
 
         def enqueue() -> None:
@@ -222,6 +231,6 @@ class Race:
 
 
 def _slowest_warm_up(fastest: float) -> float:
-    """Returns the longest warm-up run, in microseconds, of a candidate that is still timed, if the
-    fastest one takes `fastest` microseconds."""
+    """Returns the limit in microseconds on the warm-up run of timed candidates, if the fastest one
+    takes `fastest` microseconds."""
     return _MAX_SLOWDOWN * fastest + HOST_MICROSECONDS

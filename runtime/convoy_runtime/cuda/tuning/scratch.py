@@ -1,5 +1,5 @@
-"""Memory for measuring the candidates for a graph: sets of its tensors, more than the L2 cache
-holds, with guards around tensors and workspace."""
+"""Buffers for measuring the candidates for a graph: sets of its tensors, larger than the L2 cache
+in total, with guards around tensors and workspace."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from convoy_runtime.manifest import Graph, Manifest
 
 __all__ = ["Scratch", "cold_sets", "fill_inputs", "fill_random", "fill_weights", "read_tensor"]
 
-#: Bytes before and after each tensor that must not be written. They are NaN as floats, so that
-#: reading them shows as well.
+#: Bytes before and after each tensor that must not be written. They are NaN as floats, which also
+#: reveals reads.
 _GUARD = 4096
 _GUARD_BYTE = 0xFF
-#: Inputs repeat this many random elements. The number is prime, so that rows differ.
+#: The period of the random inputs in elements. It is prime, so that rows differ.
 _RANDOM = 1_000_003
-#: The number of chunks of a large output that are compared, from its first to its last bytes.
+#: The number of compared chunks of a large output, evenly distributed over it.
 _CHUNKS = 64
 _CHUNK_BYTES = 4 << 10
 _MAX_SETS = 16
 
 
 def cold_sets(device: Device, size: int) -> int:
-    """Returns the number of sets of buffers of `size` bytes that are used in turn, so that a set is
-    not in the L2 cache when it is used again."""
+    """Returns the number of sets of buffers of `size` bytes to use in turn, so that a set is not in
+    the L2 cache when it is used again."""
     return max(1, min(_MAX_SETS, -(-2 * device.attribute("L2_CACHE_SIZE") // max(1, size))))
 
 
@@ -48,7 +48,7 @@ class Scratch:
         sets: In each set, the pointer of each tensor in the order of the manifest. All sets have
             the same inputs.
         workspace: The pointer of the workspace.
-        workspace_bytes: As given.
+        workspace_bytes: The size of the workspace in bytes.
 
     Raises:
         CudaError: The device has too little memory.
@@ -80,8 +80,8 @@ class Scratch:
                     self._call("cuMemcpyDtoDAsync", pointers[position], first, size)
 
     def poison(self) -> None:
-        """Fills the outputs of the first set with NaN, so that elements that a run does not write
-        show."""
+        """Fills the outputs of the first set with NaN, to reveal elements that a run does not
+        write."""
         for pointer, size, tensor in zip(
             self.sets[0], self._sizes, self._graph.tensors, strict=True
         ):
@@ -89,7 +89,7 @@ class Scratch:
                 self._call("cuMemsetD8Async", pointer, _GUARD_BYTE, size)
 
     def outputs(self) -> list[np.ndarray]:
-        """Returns the outputs of the first set as float32: all of them, or chunks of large ones."""
+        """Returns the outputs of the first set as float32, or chunks of large ones."""
         found = []
         for pointer, size, tensor in zip(
             self.sets[0], self._sizes, self._graph.tensors, strict=True
@@ -99,8 +99,8 @@ class Scratch:
         return found
 
     def trespass(self, workspace_bytes: int) -> str | None:
-        """Returns which guard around the first set's tensors, or after `workspace_bytes` of the
-        workspace, was written; None if none was. Restores the guards."""
+        """Returns the first overwritten guard around the first set's tensors or after
+        `workspace_bytes` of the workspace, or None. Restores the guards."""
         tensors = zip(
             self.sets[0],
             self._sizes,
@@ -109,7 +109,7 @@ class Scratch:
         )
         guards: list[tuple[int, str]] = []
         for pointer, size, name in (*tensors, (self.workspace, workspace_bytes, "the workspace")):
-            guards += [(pointer - _GUARD, f"before {name}"), (pointer + size, f"behind {name}")]
+            guards += [(pointer - _GUARD, f"before {name}"), (pointer + size, f"after {name}")]
         found = None
         contents = _read(
             self._driver, self._stream, [(begin, begin + _GUARD) for begin, _ in guards]
@@ -133,8 +133,8 @@ class Scratch:
 
 
 def fill_inputs(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> None:
-    """Fills the inputs of a program with random numbers. With zeros, the GPU would reach higher
-    clocks than with real data."""
+    """Fills the inputs of a program with random numbers. On zeros the GPU reaches higher clocks
+    than on real data."""
     for spec, pointer in zip(manifest.inputs, pointers, strict=True):
         fill_random(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype)
 
@@ -149,8 +149,21 @@ def fill_weights(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> N
 
 
 def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str) -> np.ndarray:
-    """Returns a tensor of `size` bytes on the device as float32: all of it, or chunks of a large
-    one. Waits for the stream. Raises CudaError."""
+    """Reads a tensor, or chunks of a large one. Waits for the stream.
+
+    Args:
+        driver: The CUDA driver.
+        stream: The handle of the stream.
+        pointer: The tensor on the device.
+        size: Its size in bytes.
+        dtype: The type of the elements.
+
+    Returns:
+        The elements as float32, one-dimensional.
+
+    Raises:
+        CudaError: The driver fails.
+    """
     spans = [(pointer + begin, pointer + end) for begin, end in _chunks(size, DTYPES[dtype].bytes)]
     return _as_float32(_read(driver, stream, spans), dtype)
 
@@ -210,7 +223,8 @@ def fill_random(
 
 @lru_cache(maxsize=8)
 def _normal(seed: int) -> np.ndarray:
-    """Returns the normal floats of a seed. This is the slow part, and many scales share a seed."""
+    """Returns the normal floats of a seed. Cached, because generating them is slow and many scales
+    share a seed."""
     return np.random.default_rng(seed).standard_normal(_RANDOM, np.float32)
 
 

@@ -1,5 +1,5 @@
-"""Chooses the plans that a program runs on: stored ones or new ones. Candidates that are equally
-fast alone are compared inside the whole program."""
+"""Chooses the plans of a program, stored or new ones. Candidates that are equally fast alone are
+compared inside the whole program."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ __all__ = [
     "select_plans",
 ]
 
-#: Rounds in which whole programs are compared. The first few may already show the result.
+#: Rounds for comparing whole programs. The first rounds may suffice.
 ROUNDS = 7
 _FIRST_ROUNDS = 3
 ROUND_MICROSECONDS = 4000.0
-#: A change is taken if the whole program takes less than this part of its time before; a smaller
-#: gain is noise.
+#: A change is accepted if it reduces the time of the whole program below this share; a smaller gain
+#: is noise.
 MIN_GAIN = 0.999
-#: The form in which plans are compared. It clears workspaces once, because memset nodes that the
-#: final form does not have must not count.
+#: The form for comparing plans. It clears workspaces once, so that memset nodes that the final form
+#: does not have are not measured.
 _COMPARED_FORM = Form(clear_once=True)
 
 
 @value_type(frozen=True, slots=True)
 class Context:
-    """What is planned, and where.
+    """A program to plan, and the device.
 
     Attributes:
         manifest: The program.
@@ -59,7 +59,7 @@ class Context:
         queue: The stream and the cuDNN handle to measure on.
         planner: The plans of the program.
         options: The options of the load.
-        pool: Builds the plans that compile a kernel, where plans are measured.
+        pool: Builds the plans that compile a kernel, if plans are measured.
     """
 
     manifest: Manifest
@@ -70,19 +70,27 @@ class Context:
     options: LoadOptions
     pool: BuildPool | None = None
 
-    def report_progress(self, what: str, done: int, count: int) -> None:
-        """Calls the user's `progress`, if there is one."""
+    def report_progress(self, step: str, done: int, count: int) -> None:
+        """Calls the user's `progress`, if any."""
         if self.options.progress is not None:
-            self.options.progress(what, done, count)
+            self.options.progress(step, done, count)
 
 
 @part("plans")
 def select_plans(context: Context) -> dict[int, list[Plan]]:
-    """Returns the plans of each graph that is called, by its index, best first: one, or several
-    that tuning found to be equally fast.
+    """Chooses or tunes the plans of a program. Tuned plans are stored at once, so that an interrupt
+    loses nothing.
 
-    What is tuned is stored at once, so that an interrupt loses nothing. Raises what planning and
-    tuning raise.
+    Args:
+        context: The program and the device.
+
+    Returns:
+        Index of a called graph to its plans, best first: one, or several that are equally fast.
+
+    Raises:
+        PlanError: A graph has no plan.
+        CudnnError: cuDNN rejects an operation graph.
+        CudaError: The driver fails.
     """
     manifest, planner, tune = context.manifest, context.planner, context.options.tune
     used = {index: manifest.graphs[index] for index in manifest.called_graphs}
@@ -104,7 +112,7 @@ def select_plans(context: Context) -> dict[int, list[Plan]]:
                     try:
                         found[index] = [planner.plan(graph, build)]
                     except PlanError as error:
-                        # With `strict`, one error names all graphs without a plan.
+                        # With `strict`, one error lists all graphs without a plan.
                         if not context.options.strict:
                             raise
                         missing.append(error)
@@ -112,7 +120,7 @@ def select_plans(context: Context) -> dict[int, list[Plan]]:
                     found[index] = [known]
                 else:
                     if tuner is None:
-                        # Imported here, because a load without tuning needs none of it.
+                        # Imported here, because a load without tuning does not need it.
                         from .levels import TUNE_LEVELS
                         from .tuner import Tuner
 
@@ -141,15 +149,15 @@ def select_plans(context: Context) -> dict[int, list[Plan]]:
 def drop_large_workspaces(
     context: Context, finalists: dict[int, list[Plan]], error: CudaError
 ) -> dict[int, list[Plan]]:
-    """Replaces the plans with the largest workspace, which the device has no memory for.
+    """Replaces the plans with the largest workspace, for which the device has no memory.
 
     Args:
-        context: What is planned.
-        finalists: The plans of each graph.
+        context: The program and the device.
+        finalists: Graph index to plans.
         error: The error of the allocation.
 
     Returns:
-        Of each graph, the finalists with smaller workspaces, or else the planner's plan.
+        Graph index to the finalists with smaller workspaces, or else the planner's plan.
 
     Raises:
         CudaError: `error`, if workspaces are not its cause.
@@ -181,10 +189,19 @@ class ProgramForms(Protocol):
 def choose_in_context(
     context: Context, program: ProgramForms, finalists: dict[int, list[Plan]]
 ) -> dict[int, Plan]:
-    """Returns one plan for each graph. Finalists are compared inside the whole program, one graph
-    after another, starting with the graph that takes most of the time.
+    """Chooses one plan for each graph. Finalists are compared inside the whole program, one graph
+    after another, starting with the graph that takes the most time.
 
-    The inputs and weights of the program should be random (`fill_inputs`, `fill_weights`).
+    Args:
+        context: The program and the device.
+        program: The program, on random inputs and weights (`fill_inputs`, `fill_weights`).
+        finalists: Graph index to plans.
+
+    Returns:
+        Graph index to plan.
+
+    Raises:
+        CudaError: The program cannot be captured or run.
     """
     calls = [site.graph for site in context.manifest.calls]
 
@@ -225,14 +242,14 @@ def choose_in_context(
 def _compare(
     watch: Stopwatch, new: Captured, best: Captured, best_microseconds: float | None
 ) -> tuple[bool, float, float]:
-    """Compares a program with the best one so far. A program that is slower in each of the first
-    rounds is not timed further.
+    """Compares a program with the best one so far. Stops if it is slower in each of the first
+    rounds.
 
     Args:
         watch: Times both.
         new: The program.
         best: The best one so far.
-        best_microseconds: Its time, if it has been timed before.
+        best_microseconds: Its time, if it is already timed.
 
     Returns:
         Whether `new` is faster by more than noise, the time of `best` and the time of `new` in

@@ -1,4 +1,4 @@
-"""Engines that are slow for some graphs of a program, and are skipped for others of their kind."""
+"""Skips engines that are slow for similar graphs of the program."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .race import HOST_MICROSECONDS
 __all__ = ["SlowEngines"]
 
 #: Pairs of a slowdown and a number of graphs. An engine is skipped if it is slower than the best
-#: plan by this factor in this many graphs or more. Measured on ResNet-50 with cuDNN 9.19: engines
+#: plan by this factor in at least this many graphs. Measured on ResNet-50 with cuDNN 9.19: engines
 #: that are best for one convolution take 1 to 5 times as long as the best one for another; engines
-#: that are best for none take 5 to 1400 times as long.
+#: that are never best take 5 to 1400 times as long.
 _MIN_SLOWDOWNS: Final = ((100.0, 1), (10.0, 2))
 
 
 class SlowEngines:
-    """The slowdown of each engine in the graphs that are tuned, relative to the best plan."""
+    """The slowdown of each engine relative to the best plan, in the tuned graphs."""
 
     def __init__(self) -> None:
         self._found: defaultdict[object, list[dict[int, float]]] = defaultdict(list)
@@ -47,8 +47,8 @@ class SlowEngines:
             self._found[_kind(graph)].append(times)
 
     def reason(self, graph: Graph, engine: int) -> str | None:
-        """Returns why `engine` is skipped for `graph`; None if it is not. The engine that makes the
-        best reference never is."""
+        """Returns why `engine` is skipped for `graph`, or None. The engine that is best suited as
+        the reference is never skipped."""
         found = self._found[_kind(graph)]
         ratios = [times[engine] for times in found if engine in times]
         slow = any(
@@ -56,14 +56,11 @@ class SlowEngines:
         )
         if not slow or engine == self._reference(found):
             return None
-        graphs = "a graph" if len(ratios) == 1 else f"{len(ratios)} graphs"
-        return (
-            f"took {min(ratios):.0f} times as long as the best plan, or longer, for {graphs} "
-            "of this kind"
-        )
+        graphs = "a similar graph" if len(ratios) == 1 else f"{len(ratios)} similar graphs"
+        return f"took at least {min(ratios):.0f} times as long as the best plan for {graphs}"
 
     def _reference(self, found: Sequence[dict[int, float]]) -> int | None:
-        """Returns the exact engine that runs most graphs, and of several the fastest."""
+        """Returns the exact engine that runs the most graphs; among several, the fastest."""
         counts = {engine: sum(engine in times for times in found) for engine in self._exact}
         slowest = {
             engine: max((times[engine] for times in found if engine in times), default=0.0)
@@ -73,9 +70,9 @@ class SlowEngines:
 
 
 def _kind(graph: Graph) -> object:
-    """Returns a key that is equal for graphs that engines treat alike: operations, types, filters,
-    strides. The spatial dims of a tensor are in it as they are if they are smaller than those of
-    the result, e.g. of filters, else as multiples of those."""
+    """Returns a key for graphs on which engines perform alike: operations, types, filters, strides.
+    Spatial dims smaller than those of the result, e.g. of filters, are part of the key; others as
+    multiples of the result's."""
     result = graph.tensors[-1].shape[2:]
 
     def form(tensor: GraphTensor) -> object:

@@ -31,13 +31,13 @@ __all__ = ["Tuner"]
 
 #: Candidates slower than the fastest one by more than this factor and by more than this many
 #: microseconds are not compared in the whole program. For short kernels, the gap to the next kernel
-#: matters.
+#: is relevant.
 _MAX_CLOSE_SLOWDOWN = 1.06
 _MAX_CLOSE_MICROSECONDS = 1.0
-#: Slow engines are skipped only where this many candidates remain, so that the reference vote is
-#: meaningful.
+#: Slow engines are skipped only if at least this many candidates remain, so that the reference vote
+#: is meaningful.
 _MIN_CANDIDATES = 5
-#: The pool is used for this many jobs or more. Fewer plans are built faster than it starts.
+#: The smallest number of jobs for the pool. Fewer plans are built faster than it starts.
 _MIN_JOBS = 4
 
 
@@ -49,8 +49,8 @@ class Tuner:
         device: The GPU, which is current.
         queue: The stream and the cuDNN handle to measure on.
         level: The tuning level.
-        pool: Builds the plans that compile a kernel; without it this process does.
-        engines: What earlier graphs show about cuDNN's engines.
+        pool: Builds the plans that compile a kernel. Default: this process.
+        engines: The slowdowns of cuDNN's engines in earlier graphs.
     """
 
     def __init__(
@@ -70,12 +70,16 @@ class Tuner:
 
     @part("building plans")
     def ahead(self, graphs: Sequence[tuple[Graph, Any]]) -> None:
-        """Starts to build, in the pool, the plans for tuning these graphs and their build
-        functions. If there are few, the pool is not used."""
+        """Starts to build plans in the pool for tuning these graphs. Few plans are not built in the
+        pool.
+
+        Args:
+            graphs: Graphs and their native build functions.
+        """
         if self._pool is None or not self._level.ahead:
             return
         jobs: list[Job] = []
-        # Graphs, and kinds of graphs that need no job or only those in `jobs`.
+        # Graphs whose jobs are in `jobs`, and kinds of graphs without jobs.
         known: set[object] = set()
         for graph, build in graphs:
             wanted = [(graph, build, self._level), *self._alternatives.steps(graph)]
@@ -107,8 +111,8 @@ class Tuner:
             trials.
 
         Raises:
-            CudnnError: cuDNN refuses the graph itself, which has no alternatives.
-            PlanError: No candidate is left.
+            CudnnError: cuDNN rejects the operation graph, and there are no alternatives.
+            PlanError: No candidate remains.
             CudaError: The device has no memory for the graph's tensors.
         """
         rejected: list[str] = []
@@ -131,9 +135,9 @@ class Tuner:
                     if id(candidate.plan) not in kept:
                         candidate.plan.close()
 
-            # Pushed first, called last: a captured graph must not outlive its plan.
+            # Pushed first and therefore called last: a captured graph must not outlive its plan.
             stack.callback(close)
-            # Other work of this process would disturb the measurement.
+            # Other work of this process would distort the measurement.
             self._planner.kernels.wait()
             watch = Stopwatch(self._device.driver, self._queue.stream)
             stack.callback(watch.close)
@@ -164,7 +168,7 @@ class Tuner:
             ]
             candidates += composed
             if composed:
-                # A race of its own: temporaries lie in workspaces, which are larger then.
+                # A separate race: workspaces are larger, because they contain temporaries.
                 with closing(
                     Race(self._device, self._queue, graph, [*best, *composed], watch)
                 ) as race:
@@ -205,15 +209,15 @@ class Tuner:
     def _exact_candidates(
         self, graph: Graph, operations: BackendDescriptor | None
     ) -> list[Candidate]:
-        """Returns an exact plan, if there is one. It serves as the reference and is not chosen."""
+        """Returns an exact plan, if any. It only serves as the reference."""
         plan = None if operations is None else exact_plan(self._planner.builder, graph, operations)
         return [] if plan is None else [Candidate(plan)]
 
     def _operation_graph(
         self, graph: Graph, build: Any, rejected: list[str], stack: ExitStack
     ) -> BackendDescriptor | None:
-        """Returns the graph's operation graph; None if it has only kernels, or if cuDNN refuses it
-        and only its alternatives are left."""
+        """Returns the graph's operation graph; None if it has only kernels, or if cuDNN rejects it
+        and only its alternatives remain."""
         if build is None:
             return None
         try:
@@ -250,8 +254,8 @@ class Tuner:
             slow.extend([] if reason is None else [f"{config}: {reason}"])
             return reason is not None
 
-        # Kernels come where a load without tuning has them, so that the first plan is the one that
-        # it chooses.
+        # Kernels have the position of a load without tuning, so that the first plan is the one that
+        # such a load chooses.
         sources = [] if operations is None else list(self._level.sources)
         sources.insert(0 if graph.preference != "plan" else len(sources), ("kernels", ALL))
         for source, limit in sources:
@@ -268,7 +272,7 @@ class Tuner:
 
 
 def _close_calls(found: Sequence[Candidate]) -> list[Candidate]:
-    """Returns the first of the ranked candidates that are nearly as fast as the fastest one."""
+    """Returns the finalists among ranked candidates that are nearly as fast as the fastest one."""
     fastest = found[0].microseconds or 0.0
     limit = max(fastest * _MAX_CLOSE_SLOWDOWN, fastest + _MAX_CLOSE_MICROSECONDS)
     return [each for each in found[:FINALISTS] if (each.microseconds or 0.0) <= limit]
