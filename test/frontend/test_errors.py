@@ -74,9 +74,9 @@ _SQUARE = torch.ones(2, 2)
 _QUANTIZED = torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
 _NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
 _BATCH_NORM = (
-    "expected batch norm that leaves its running statistics as they are, got "
-    "training=True, which updates them; call module.eval(), or"
-    " give neither running_mean nor running_var to normalize by the statistics of the batch"
+    "expected batch norm that does not update its running statistics, got training=True; call "
+    "module.eval(), or pass neither running_mean nor running_var to normalize by the statistics "
+    "of the batch"
 )
 
 
@@ -87,14 +87,14 @@ _BATCH_NORM = (
             lambda x: F.max_pool2d(x, 2, return_indices=True)[1],
             (_X,),
             (
-                "output 0: expected use of the pooled tensor alone, got use of the indices "
+                "output 0: expected use of the pooled tensor only, got use of the indices "
                 "of its maxima"
             ),
         ),
         (
             lambda x: x.max(1)[1] + 1,
             (_X,),
-            "aten.add.Scalar: expected use of the values alone, got use of their indices",
+            "aten.add.Scalar: expected use of the values only, got use of their indices",
         ),
         (
             lambda x: F.dropout(x, 0.5, True),
@@ -115,8 +115,7 @@ _BATCH_NORM = (
             lambda x: torch.ops.aten.threshold_backward(x.long(), x, 0.5),
             (_X,),
             "aten.threshold_backward: expected a gradient and a tensor of one dtype, got "
-            "int64 and float32, for which torch.export states"
-            " another result than PyTorch gives",
+            "int64 and float32, for which the result type of torch.export differs from PyTorch's",
         ),
         (
             lambda x: torch.full_like(x, 300, dtype=torch.int8) + 1,
@@ -164,7 +163,7 @@ _BATCH_NORM = (
         (
             lambda x: F.interpolate(x, 6),
             (_X,),
-            "aten.upsample_nearest2d.vec: expected a resize by a whole factor, got 4 to 6 in dim 2",
+            "aten.upsample_nearest2d.vec: expected a resize by an integer factor, got 4 to 6 in dim 2",
         ),
         (
             lambda x: torch.linalg.vector_norm(x, 3),
@@ -188,7 +187,7 @@ _BATCH_NORM = (
             lambda x: x.to(torch.uint8),
             (_X,),
             (
-                "aten._to_copy: result: expected a dtype out of f64, f32, f16, bf16, si64, "
+                "aten._to_copy: result: expected a dtype of f64, f32, f16, bf16, si64, "
                 "si32, si16, si8, i1, got ui8"
             ),
         ),
@@ -223,12 +222,12 @@ def _trains() -> nn.Module:
         (
             Function(lambda x, y: x * y).eval(),
             (torch.ones(1), 2.0),
-            "input [1]: expected a tensor, got 2.0; make it part of the module",
+            "input [1]: expected a tensor, got 2.0; to compile it in",
         ),
         (
             Function(lambda x, y: x).eval(),
             (torch.ones(1), None),
-            "input [1]: expected a tensor, got None; make it part of the module",
+            "input [1]: expected a tensor, got None; to compile it in",
         ),
         (
             Function(lambda x, y: x).eval(),
@@ -258,7 +257,7 @@ def _trains() -> nn.Module:
         (
             Function(lambda x: x).eval(),
             (torch.ones(2).to(torch.complex64),),
-            "input [0]: expected a dtype out of float64, float32, ",
+            "input [0]: expected a dtype of float64, float32, ",
         ),
         (
             nn.Linear(2, 2, device="meta").eval(),
@@ -268,7 +267,7 @@ def _trains() -> nn.Module:
         (
             Function(lambda x: ()).eval(),
             (torch.ones(1),),
-            "expected a model that returns tensors, got one that returns none",
+            "expected a model that returns tensors, got one without results",
         ),
         (
             Function(lambda x: None).eval(),
@@ -287,7 +286,7 @@ def _trains() -> nn.Module:
             Function(lambda x: {"a": {"b": x + 1}, "a.b": x}).eval(),
             (torch.ones(1),),
             (
-                "expected outputs of different names, got 2 of name 'a.b': output['a']['b'] "
+                "expected distinct names of outputs, got 2 with the name 'a.b': output['a']['b'] "
                 "and output['a.b']; rename a key"
             ),
         ),
@@ -295,7 +294,7 @@ def _trains() -> nn.Module:
             Function(lambda x: {1: x + 1, "1": x}).eval(),
             (torch.ones(1),),
             (
-                "expected outputs of different names, got 2 of name '1': output[1] and "
+                "expected distinct names of outputs, got 2 with the name '1': output[1] and "
                 "output['1']; rename a key"
             ),
         ),
@@ -307,13 +306,13 @@ def _trains() -> nn.Module:
         (
             Function(lambda x: x.add_(1)).eval(),
             (torch.ones(1),),
-            "expected a model that changes nothing in place, got one that writes to",
+            "expected a model without in-place writes, got one that writes to",
         ),
         (
             nn.ReLU().eval(),
             (torch.ones(1, dtype=torch.uint8),),
             (
-                "input [0]: expected a dtype out of float64, float32, float16, bfloat16, "
+                "input [0]: expected a dtype of float64, float32, float16, bfloat16, "
                 "int64, int32, int16, int8, bool, got uint8"
             ),
         ),
@@ -329,9 +328,7 @@ def test_weight_of_a_dtype_that_tcp_lacks() -> None:
     module = Function(lambda x: x).eval()
     module.register_buffer("table", torch.ones(2, dtype=torch.uint8))
     module.function = lambda x: x + module.table
-    with pytest.raises(
-        InputError, match=r"^weight 'table': expected a dtype out of .*, got uint8$"
-    ):
+    with pytest.raises(InputError, match=r"^weight 'table': expected a dtype of .*, got uint8$"):
         import_module(module, (torch.ones(2),))
 
 
@@ -371,7 +368,7 @@ def test_higher_order_op_is_refused(function: object, op: str) -> None:
     assert found.op == op
     assert found.reason == (
         "expected a model without control flow, got an op that runs other graphs; "
-        "torch.where chooses between values"
+        "torch.where selects between values"
     )
     assert found.lines == (SourceLine(__file__, _line(f"# {op}")),)
 
@@ -419,9 +416,8 @@ class _Record:
     [
         (
             lambda x: x[: int(x.sum().item())],  # data
-            "{place}the model branches on the values of a tensor, or sizes a tensor by "
-            "them; expected control flow and shapes that follow"
-            " from the shapes of the inputs: torch.where chooses by values",
+            "{place}the model has control flow or shapes that depend on the values of a tensor; "
+            "expected dependence on the shapes of the inputs only: torch.where selects by values",
         ),
         (
             lambda x: _twice(x),
@@ -436,7 +432,7 @@ class _Record:
             lambda x: _Record(x + 1),
             (
                 "expected tensors in tuples, lists, dicts and named tuples, got _Record; "
-                "torch.export.register_dataclass(_Record) makes it one"
+                "torch.export.register_dataclass(_Record) registers it"
             ),
         ),
     ],

@@ -1,9 +1,8 @@
-"""Convoy's dialects over the MLIR that torch-mlir brings: `tcp`, `cudnn` and `cudnn_backend` have a
-class for each op and each enum, which the build makes from the dialects' ODS definitions.
+"""Python bindings of Convoy's dialects for the MLIR of torch-mlir. `tcp`, `cudnn` and
+`cudnn_backend` have a class for each op and enum, which the build generates from ODS.
 
-That MLIR is another library than the compiler's, so a context has to allow unregistered dialects.
-What a class cannot know is checked by `verify`, and run by `convoy.passes`: both hand the module to
-the compiler as text.
+That MLIR is a different library from the compiler's, so a context must allow unregistered dialects.
+`verify` and `convoy.passes` pass the module to the compiler as text.
 """
 
 from __future__ import annotations
@@ -23,14 +22,13 @@ _cext.globals.append_dialect_search_prefix(__name__)
 
 
 def verify(module: ir.Module) -> None:
-    """Checks `module` with the verifiers of the compiler.
+    """Runs the compiler's verifiers.
 
     Args:
         module: A module in a context that allows unregistered dialects. It is not changed.
 
     Raises:
-        CompileError: The module is not valid; it holds every diagnostic, with the location of the
-            op concerned.
+        CompileError: The module is invalid. Has all diagnostics with locations.
     """
     from convoy import _convoy
 
@@ -39,17 +37,20 @@ def verify(module: ir.Module) -> None:
 
 
 def parse(text: str, context: ir.Context) -> ir.Module:
-    """Reads a module as the compiler writes it, in generic or in custom form.
+    """Parses a module in the compiler's generic or custom form.
 
-    `ir.Module.parse` does not read the custom form of ops that it does not know. Of the generic
-    form it keeps attributes in `<{...}>` where they are neither listed nor removed.
+    `ir.Module.parse` cannot parse the custom form of unregistered ops. For the generic form, it
+    keeps attributes in `<{...}>` where they can be neither listed nor removed.
 
     Args:
-        text: The text of a module, as of a `.mlir` file.
+        text: The text of a module, e.g. of a `.mlir` file.
         context: A context that allows unregistered dialects.
 
+    Returns:
+        The module.
+
     Raises:
-        CompileError: The text cannot be read, or the module is not valid.
+        CompileError: The text cannot be parsed, or the module is invalid.
     """
     from convoy import _convoy
 
@@ -59,10 +60,13 @@ def parse(text: str, context: ir.Context) -> ir.Module:
 
 
 def to_text(module: ir.Module) -> str:
-    """The text of a module for the compiler: generic form, with locations.
+    """Prints a module for the compiler, in generic form with locations.
 
     Args:
         module: A module in any context.
+
+    Returns:
+        The text.
     """
     text: str = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
     return text
@@ -70,7 +74,7 @@ def to_text(module: ir.Module) -> str:
 
 @contextmanager
 def compiler_errors() -> Iterator[None]:
-    """Turns a failure of the extension into a CompileError."""
+    """Converts a failure of the extension into a CompileError."""
     from convoy import _convoy
 
     try:

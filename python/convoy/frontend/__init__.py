@@ -1,11 +1,12 @@
-"""Torch models to `tcp`: torch.export, torch-mlir's FX importer, and one converter a Torch op.
+"""Converts Torch models to `tcp`: torch.export, torch-mlir's FX importer, and a converter for each
+Torch op.
 
-Converters are split by family; importing a family registers its converters.
+Converters are grouped by family; importing a family registers its converters.
 """
 
 from __future__ import annotations
 
-from convoy.frontend import (  # noqa: F401, imported for what they register
+from convoy.frontend import (  # noqa: F401, registers converters
     activation,
     binary,
     convolution,

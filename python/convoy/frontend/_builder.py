@@ -1,9 +1,8 @@
-"""What the converters have in common: broadcasting, constants, and an op's class of
-`convoy.dialects.tcp` at the converter's location. Attribute types and which op takes which element
-type are ODS's.
+"""The builder of converters: broadcasting, constants, and ops of `convoy.dialects.tcp` at the
+converter's location. ODS defines attribute types and the element types of operands.
 
-Result types are worked out only where the Torch IR does not state them (a step inside a
-decomposition).
+Result types are inferred only where the Torch IR does not have them, i.e. for the steps of a
+decomposition.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _WANTS_FLOAT = re.compile(r"operand #(\d+) must be .* of floating-point values")
 
 
 class Unsupported(Exception):
-    """This form of an op has no conversion; the text says why."""
+    """This form of an op has no conversion; the text is the reason."""
 
 
 def type_of(value: ir.Value) -> TensorType:
@@ -37,7 +36,7 @@ def type_of(value: ir.Value) -> TensorType:
 
 
 class Builder:
-    """Appends ops to one block, at `location`."""
+    """Appends ops to a block, at `location`."""
 
     def __init__(
         self,
@@ -56,18 +55,31 @@ class Builder:
         *operands: ir.Value | Sequence[ir.Value],
         **attributes: Any,
     ) -> ir.Value:
-        """Makes an op whose class takes the type of its result."""
+        """Creates an op with an explicit result type.
+
+        Args:
+            op: The class of the op.
+            result: The type of the result.
+            *operands: The operands.
+            **attributes: The attributes.
+
+        Returns:
+            The result.
+
+        Raises:
+            Unsupported: The result has no elements, or the verifier rejects integers or bools.
+        """
         return self._checked(
             op(result.mlir(), *operands, **attributes, loc=self.location, ip=self._point)
         )
 
     def unary(self, op: type[ir.OpView], x: ir.Value, **attributes: Any) -> ir.Value:
-        """Makes an op whose result has the type of its operand."""
+        """Creates an op whose result has the type of its operand. Raises Unsupported."""
         return self._checked(op(x, **attributes, loc=self.location, ip=self._point))
 
     def _checked(self, op: ir.OpView) -> ir.Value:
-        """The result of an op. Raises Unsupported for one without elements, and where the compiler
-        refuses integers or bools."""
+        """The result of an op. Raises Unsupported if it has no elements, or if the verifier rejects
+        integers or bools."""
         result = op.operation.results[0]
         if 0 in type_of(result).shape:
             msg = f"expected a tensor that has elements, got shape {list(type_of(result).shape)}"
@@ -77,12 +89,12 @@ class Builder:
         return result
 
     def scalar(self, value: float | int | bool, dtype: torch.dtype, rank: int) -> ir.Value:
-        """A splat `arith.constant` of shape 1x...x1. Raises Unsupported for a number out of the
-        dtype's range."""
+        """A splat `arith.constant` of shape 1x...x1. Raises Unsupported if the number is out of
+        range."""
         return self.constant(value, TensorType((1,) * rank, dtype))
 
     def constant(self, value: float | int | bool, result: TensorType) -> ir.Value:
-        """A splat `arith.constant`. Raises Unsupported for a number out of the dtype's range."""
+        """A splat `arith.constant`. Raises Unsupported if the number is out of range."""
         element, converted = element_of(result.dtype), element_number(value, result.dtype)
         if result.dtype.is_floating_point:
             number: ir.Attribute = ir.FloatAttr.get(element, float(converted), loc=self.location)
@@ -99,25 +111,25 @@ class Builder:
         return op.results[0]
 
     def full(self, value: float | int | bool, result: TensorType) -> ir.Value:
-        """A tensor of one number: a scalar and a `tcp.broadcast`."""
+        """A tensor filled with a number: a scalar and a `tcp.broadcast`."""
         return self.broadcast(self.scalar(value, result.dtype, result.rank), result.shape)
 
     def weight(self, name: str, tensor: torch.Tensor) -> ir.Value:
-        """A constant tensor that conversion itself makes; it becomes one more named argument of the
-        function."""
+        """A constant tensor made by the conversion, which becomes an additional named argument of
+        the function."""
         return self._new_weight(name, tensor)
 
     # Shape
 
     def reshape(self, x: ir.Value, shape: Sequence[int]) -> ir.Value:
-        """`tcp.reshape`, or nothing when the shape is the same."""
+        """`tcp.reshape`, or `x` if the shape is the same."""
         kind = type_of(x)
         if kind.shape == tuple(shape):
             return x
         return self.emit(tcp.ReshapeOp, TensorType(tuple(shape), kind.dtype), x)
 
     def with_rank(self, x: ir.Value, rank: int) -> ir.Value:
-        """Puts dims of size 1 in front, as Torch's broadcasting does."""
+        """Prepends dims of size 1, as in Torch's broadcasting."""
         shape = type_of(x).shape
         return self.reshape(x, (1,) * (rank - len(shape)) + shape)
 
@@ -138,7 +150,7 @@ class Builder:
         return self.emit(tcp.TransposeOp, TensorType(shape, kind.dtype), x, perm=list(perm))
 
     def slice(self, x: ir.Value, dim: int, start: int, size: int, stride: int = 1) -> ir.Value:
-        """`tcp.slice` along one dim."""
+        """`tcp.slice` along one dim, or `x` if that is all of it."""
         kind = type_of(x)
         if start == 0 and stride == 1 and size == kind.shape[dim]:
             return x
@@ -160,7 +172,7 @@ class Builder:
         return self.emit(tcp.ReverseOp, type_of(x), x, dims=list(dims))
 
     def concat(self, parts: Sequence[ir.Value], dim: int) -> ir.Value:
-        """`tcp.concat`, or the part itself when there is one."""
+        """`tcp.concat`, or the part itself if there is only one."""
         if len(parts) == 1:
             return parts[0]
         kinds = [type_of(part) for part in parts]
@@ -171,15 +183,15 @@ class Builder:
     # Pointwise
 
     def cast(self, x: ir.Value, dtype: torch.dtype) -> ir.Value:
-        """`tcp.cast`, or nothing when the dtype is the same."""
+        """`tcp.cast`, or `x` if the dtype is the same."""
         kind = type_of(x)
         if kind.dtype == dtype:
             return x
         return self.emit(tcp.CastOp, TensorType(kind.shape, dtype), x)
 
     def wide(self, x: ir.Value) -> ir.Value:
-        """float16 and bfloat16 as float32: what PyTorch computes in, and rounds once at the end,
-        where conversion takes several ops."""
+        """Casts float16 and bfloat16 to float32, for conversions to several ops: PyTorch computes
+        in float32 and rounds once at the end."""
         narrow = type_of(x).dtype in (torch.float16, torch.bfloat16)
         return self.cast(x, torch.float32) if narrow else x
 
@@ -191,8 +203,8 @@ class Builder:
         dtype: torch.dtype | None = None,
         **attributes: Any,
     ) -> ir.Value:
-        """An op on two tensors of one dtype, broadcast as Torch does; `dtype` is the result's when
-        it differs (compare)."""
+        """An op on two tensors of one dtype, with Torch's broadcasting. `dtype` is the result's if
+        it differs, as for compare."""
         rank = max(type_of(a).rank, type_of(b).rank)
         a, b = self.with_rank(a, rank), self.with_rank(b, rank)
         shape = _broadcast(type_of(a).shape, type_of(b).shape)
@@ -208,21 +220,21 @@ class Builder:
         return self.binary(tcp.CompareOp, a, b, torch.bool, predicate=predicate)
 
     def select(self, condition: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
-        """`tcp.select`, broadcast as Torch does."""
+        """`tcp.select`, with Torch's broadcasting."""
         shape = _broadcast(type_of(condition).shape, type_of(a).shape, type_of(b).shape)
         operands = [self.with_rank(value, len(shape)) for value in (condition, a, b)]
         return self.emit(tcp.SelectOp, TensorType(shape, type_of(a).dtype), *operands)
 
     def clamp(self, x: ir.Value, low: float | int | None, high: float | int | None) -> ir.Value:
-        """`tcp.clamp` where its `f32` bounds are exact, else `tcp.maximum` and `tcp.minimum`. A
-        bound of NaN makes every element NaN."""
+        """`tcp.clamp` if its `f32` bounds are exact, else `tcp.maximum` and `tcp.minimum`. A NaN
+        bound makes every element NaN."""
         dtype = type_of(x).dtype
         bounds = [bound for bound in (low, high) if bound is not None]
         if any(math.isnan(bound) for bound in bounds):
             return self.full(math.nan, type_of(x))
         ordered = (
             low is None or high is None or low <= high
-        )  # else Torch gives `high`, and tcp.clamp is not valid
+        )  # else Torch returns `high`, and tcp.clamp is invalid
         exact = dtype != torch.float64 or all(_is_f32(bound) for bound in bounds)
         if dtype.is_floating_point and exact and ordered:
             return self.unary(tcp.ClampOp, x, min_float=low, max_float=high)
@@ -235,7 +247,7 @@ class Builder:
     # Reductions and contractions
 
     def reduce(self, op: type[ir.OpView], x: ir.Value, dims: Sequence[int]) -> ir.Value:
-        """A reduction, or nothing without dims; reduced dims stay, as 1."""
+        """A reduction, or `x` if there are no dims. Reduced dims have size 1."""
         kind = type_of(x)
         if not dims:
             return x
@@ -253,14 +265,20 @@ class Builder:
 
 
 def element_number(value: float | int | bool, dtype: torch.dtype) -> float | int | bool:
-    """`value` as an element of `dtype`, as PyTorch converts a Scalar: bool is `!= 0`, integers drop
-    the fraction.
+    """Converts a number like PyTorch converts a Scalar: bool is `!= 0`, integers drop the fraction.
 
-    Raises Unsupported for a number out of the dtype's range, NaN and infinities of an integer among
-    them, which PyTorch refuses.
+    Args:
+        value: The number.
+        dtype: The type of the element.
+
+    Returns:
+        The converted number.
+
+    Raises:
+        Unsupported: The number is out of range, which includes NaN and infinities for integers.
     """
     try:
-        # Of two elements: PyTorch checks no float that fills a single one.
+        # Two elements: for a single one, PyTorch does not check the range of floats.
         return torch.full((2,), value, dtype=dtype)[0].item()
     except (OverflowError, RuntimeError, TypeError):
         msg = f"expected a number in the range of {dtype_name(dtype)}, got {value}"
@@ -268,8 +286,8 @@ def element_number(value: float | int | bool, dtype: torch.dtype) -> float | int
 
 
 def wrapped_number(value: float | int | bool, dtype: torch.dtype) -> float | int | bool:
-    """`value` as PyTorch converts a number that an op first makes a tensor of: integers wrap
-    around, floats become infinite."""
+    """Converts a number like PyTorch for ops that first make it a tensor: integers wrap around,
+    floats become infinite."""
     kind = torch.float64 if isinstance(value, float) else torch.int64
     return torch.tensor(element_number(value, kind), dtype=kind).to(dtype).item()
 
@@ -283,8 +301,8 @@ def _is_f32(number: float | int) -> bool:
 
 
 def _check_dtypes(op: ir.Operation) -> None:
-    """Raises Unsupported where the compiler refuses `op`, of which it verifies a copy on operands
-    that nothing computes."""
+    """Raises Unsupported if the verifier rejects `op`. Verifies a copy of the op on placeholder
+    operands."""
     module = ir.Module.create()
     with ir.InsertionPoint(module.body):
         operands = ir.Operation.create(

@@ -1,5 +1,5 @@
-"""Turns one function of the torch dialect into `@main` of `tcp`. Knows no op: it decodes arguments,
-calls the registered converters in order, and collects everything that failed into one error."""
+"""Converts a function of the torch dialect to `@main` of `tcp`. Decodes arguments, calls the
+registered converters in order, and collects all failures into one error."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _STRUCTURAL = (
 
 @dataclass(frozen=True)
 class Argument:
-    """What an argument of the torch function is: an input (no tensor), a weight, or a constant of
-    one element (inline)."""
+    """An argument of the torch function: an input (without tensor), a weight, or a constant of one
+    element (inline)."""
 
     name: str
     tensor: torch.Tensor | None = None
@@ -43,7 +43,13 @@ class Argument:
 
 @dataclass(frozen=True)
 class Converted:
-    """The `tcp` text and the weights that it uses, in argument order."""
+    """The result of a conversion.
+
+    Attributes:
+        text: The `tcp` module.
+        weights: Name to used weight, in argument order.
+        made_here: The weights made by the conversion.
+    """
 
     text: str
     weights: Mapping[str, torch.Tensor]
@@ -51,7 +57,7 @@ class Converted:
 
 
 def source_line(location: ir.Location) -> SourceLine:
-    """File and line of an MLIR location; of a call stack, the innermost frame."""
+    """File and line of an MLIR location; for a call stack, those of the innermost frame."""
     match = _FILE_LINE.search(str(location))
     return SourceLine(match[1], int(match[2])) if match else SourceLine("", 0)
 
@@ -62,11 +68,20 @@ def convert_function(
     outputs: Sequence[str],
     literals: Literals,
 ) -> Converted:
-    """Converts `function`, whose arguments are described by `arguments`, and whose results get the
-    names `outputs` ("0", "1", ... where there are too few). `literals` reads literals.
+    """Converts a function to `tcp`.
 
-    Raises UnsupportedOpsError, with every op that has no conversion, and InputError for an argument
-    of a type that `tcp` lacks.
+    Args:
+        function: The function of the torch dialect.
+        arguments: The description of each argument.
+        outputs: The names of results; further ones are "0", "1", ...
+        literals: Reads literals.
+
+    Returns:
+        The `tcp` module and its weights.
+
+    Raises:
+        UnsupportedOpsError: Ops have no conversion; lists all of them.
+        InputError: An argument has a type without a `tcp` type.
     """
     with function.context as context, ir.Location.unknown():
         context.allow_unregistered_dialects = True
@@ -127,8 +142,7 @@ class _Conversion:
     # Arguments and weights
 
     def _bind_arguments(self) -> list[str]:
-        """Makes the inputs' arguments first and then the weights', as the module form wants
-        them."""
+        """Creates the arguments of inputs, then those of weights, as the module form requires."""
         names = []
         for is_input in (True, False):
             for value, argument in zip(self._source.arguments, self._arguments, strict=True):
@@ -225,7 +239,8 @@ class _Conversion:
         for value, kind in zip(values, kinds, strict=True):
             if isinstance(value, ir.Value) and type_of(value) != kind:
                 raise Unsupported(
-                    f"expected its conversion to give {kind}, as Torch does, got {type_of(value)}"
+                    f"expected its conversion to result in {kind}, as in Torch, got "
+                    f"{type_of(value)}"
                 )
         return values
 
@@ -301,8 +316,8 @@ def _has_failed(operand: Any) -> bool:
 
 
 def _is_about_sizes(op: ir.Operation) -> bool:
-    """Whether an op makes no tensor: checks and arithmetic on sizes that depend on data follow from
-    an op that is listed itself."""
+    """Whether an op has no tensor result. Checks and arithmetic on data-dependent sizes follow from
+    an op that is already listed."""
     return not any("tensor" in str(result.type) for result in op.results)
 
 
@@ -321,7 +336,7 @@ def _constant(name: str, op: ir.Operation) -> Any:
 
 
 def _has_same_bytes(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Stricter than torch.equal, to which 1 and 1.0 are equal, and 0.0 and -0.0."""
+    """Stricter than torch.equal, for which 1 equals 1.0 and 0.0 equals -0.0."""
     if (a.dtype, a.shape) != (b.dtype, b.shape):
         return False
     return torch.equal(a.reshape(-1).view(torch.uint8), b.reshape(-1).view(torch.uint8))

@@ -1,5 +1,5 @@
-"""`nn.Module` -> torch.export, with the lines of the model's own source on every op, and torch's
-refusals as errors of ours."""
+"""Runs torch.export. Every op gets the line of the model's source, and torch's errors become
+Convoy's."""
 
 from __future__ import annotations
 
@@ -27,24 +27,33 @@ _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _RUNNING = re.compile(r"While executing .*?target=(?:torch\.ops\.)?([\w.]+)")
 _LIBRARY = sysconfig.get_path("stdlib") + "/"
 _TORCH = str(Path(torch.__file__).parent) + "/"
-#: Torch's lists of back ends, which follow the sentence that says what is wrong.
+#: Torch's lists of backends, which follow the description of an error.
 _BACK_ENDS = re.compile(
     r" This could be because the operator doesn't exist for this backend.*", re.DOTALL
 )
 _NEEDS_REGISTRATION = re.compile(r"Found <class '([^']+)'> in output, which is not a known type")
 _DATA_DEPENDENT = (
-    "the model branches on the values of a tensor, or sizes a tensor by them; expected "
-    "control flow and shapes that follow from the"
-    " shapes of the inputs: torch.where chooses by values"
+    "the model has control flow or shapes that depend on the values of a tensor; expected "
+    "dependence on the shapes of the inputs only: torch.where selects by values"
 )
 
 
 def export_module(module: torch.nn.Module, inputs: tuple[Any, ...]) -> torch.export.ExportedProgram:
-    """The module as torch.export sees it on these inputs, decomposed into ops that have converters
-    where there are any. Raises ExportError with the line of the model at which torch gave up, and
-    torch's own error as `__cause__`."""
+    """Exports a module and decomposes ops without converters.
+
+    Args:
+        module: The module in evaluation mode.
+        inputs: The example inputs.
+
+    Returns:
+        The exported program.
+
+    Raises:
+        ExportError: torch.export failed. The message has the line of the model, and `__cause__` is
+            torch's error.
+    """
     fast_path = torch.backends.mha.get_fastpath_enabled()
-    # The fast path is one fused op without a decomposition; the slow one is made of ops that have
+    # The fast path is a fused op without a decomposition; the slow path consists of ops with
     # converters.
     torch.backends.mha.set_fastpath_enabled(False)
     try:
@@ -62,9 +71,9 @@ def export_module(module: torch.nn.Module, inputs: tuple[Any, ...]) -> torch.exp
 
 @contextlib.contextmanager
 def _own_frames() -> Iterator[None]:
-    """torch.export records the frames of functions named `forward` alone. Ops in a helper method
-    would then get the line of its call, so the tracer's hook for choosing frames is replaced while
-    exporting: it keeps every frame of the user's own files."""
+    """Replaces the tracer's hook for selecting stack frames, to keep all frames of the user's
+    files. torch.export records only frames of functions named `forward`, so that ops in a helper
+    method would get the line of its call."""
     original = TracerBase._filter_traceback_frames
 
     def keep(tracer: TracerBase, stack: traceback.StackSummary) -> traceback.StackSummary:
@@ -82,8 +91,8 @@ def _own_frames() -> Iterator[None]:
 
 
 def _is_own(filename: str) -> bool:
-    """Whether a file is neither torch's (with sympy, which it computes shapes with) nor the
-    standard library's (a decorator's, say)."""
+    """Whether a file belongs neither to torch or sympy, which torch uses for shapes, nor to the
+    standard library."""
     library = filename.startswith(_LIBRARY) and "site-packages" not in filename
     return not library and not filename.startswith(
         (_TORCH, "<", str(Path(_TORCH).parent / "sympy"))
@@ -92,14 +101,14 @@ def _is_own(filename: str) -> bool:
 
 @functools.cache
 def _decompositions() -> dict[Any, Any]:
-    """Everything torch can decompose, less what has a converter."""
+    """Torch's decompositions of ops without a converter."""
     table = torch.export.default_decompositions().items()  # type: ignore[no-untyped-call]
     return {op: rule for op, rule in table if str(op).removesuffix(".default") not in CONVERTERS}
 
 
 def _reason(error: Exception) -> str:
-    """The sentence of torch's message that says what is wrong: traces, lists of back ends and
-    advice on debugging torch follow it."""
+    """The description in torch's message, without traces, lists of backends and advice on debugging
+    torch."""
     if isinstance(error, GuardOnDataDependentSymNode):
         return _DATA_DEPENDENT
     text = str(error).strip()
@@ -107,7 +116,7 @@ def _reason(error: Exception) -> str:
         kind = found[1].rpartition(".")[2]
         return (
             f"expected tensors in tuples, lists, dicts and named tuples, got {kind}; "
-            f"torch.export.register_dataclass({kind}) makes it one"
+            f"torch.export.register_dataclass({kind}) registers it"
         )
     running = _RUNNING.search(text)
     op = f"{running[1].removesuffix('.default')}: " if running else ""
@@ -115,8 +124,8 @@ def _reason(error: Exception) -> str:
 
 
 def _last_user_line(error: BaseException) -> str:
-    """The innermost line of the model's source: of the stack, or, where torch runs a recorded
-    graph, of the trace in its message."""
+    """The innermost line of the model's source in the stack, or, if torch runs a recorded graph, in
+    the trace of its message."""
     frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     recorded = (
         [(file, int(line)) for file, line in _FRAME.findall(str(error))]
@@ -130,8 +139,8 @@ def _last_user_line(error: BaseException) -> str:
 
 
 def keep_user_lines(graph: torch.fx.Graph) -> None:
-    """Cuts each stack trace to one frame, the innermost outside torch: that is the line that the
-    user wrote, and what every later error shows."""
+    """Reduces each stack trace to the innermost frame outside torch, the line of the user's source
+    for later errors."""
     for node in graph.nodes:
         frames = _FRAME.findall(node.meta.get("stack_trace") or "")
         own = [frame for frame in frames if _is_own(frame[0])] or frames
@@ -140,14 +149,14 @@ def keep_user_lines(graph: torch.fx.Graph) -> None:
 
 
 def line_of(node: torch.fx.Node) -> SourceLine:
-    """The line that made an op, after `keep_user_lines`."""
+    """The source line of an op, after `keep_user_lines`."""
     found = _FRAME.search(node.meta.get("stack_trace") or "")
     return SourceLine(found[1], int(found[2])) if found else SourceLine("", 0)
 
 
 def check_operations(graph: torch.fx.Graph) -> None:
-    """Raises UnsupportedOpsError for ops that run other graphs, as torch.cond and torch.while_loop
-    do: torch-mlir imports none of them, and `tcp` has no control flow."""
+    """Raises UnsupportedOpsError for higher-order ops such as torch.cond and torch.while_loop:
+    torch-mlir does not import them, and `tcp` has no control flow."""
     found: dict[str, list[SourceLine]] = {}
     for node in graph.nodes:
         if node.op == "call_function" and isinstance(node.target, HigherOrderOperator):
@@ -155,7 +164,7 @@ def check_operations(graph: torch.fx.Graph) -> None:
     if found:
         reason = (
             "expected a model without control flow, got an op that runs other graphs; "
-            "torch.where chooses between values"
+            "torch.where selects between values"
         )
         raise UnsupportedOpsError(
             UnsupportedOp(op, reason, tuple(lines)) for op, lines in found.items()

@@ -1,9 +1,8 @@
-"""`nn.Module` -> torch.export -> torch-mlir's FX importer -> `tcp`, and the same from a
-torch-dialect file.
+"""Imports `nn.Module`s: torch.export, torch-mlir's FX importer, and conversion to `tcp`.
 
-torch.export already hands over parameters, buffers and lifted constants as inputs of its graph.
-Importing that graph as it stands keeps them function arguments, so that no weight is ever turned
-into an attribute: that is what costs seconds and hundreds of megabytes otherwise.
+torch.export makes parameters, buffers and lifted constants inputs of its graph. Importing that
+graph unchanged keeps them as function arguments, so that no weight becomes an attribute, which
+would take seconds and hundreds of megabytes.
 """
 
 from __future__ import annotations
@@ -34,12 +33,18 @@ __all__ = ["ImportedModule", "import_module"]
 class ImportedModule:
     """A model in the `tcp` phase.
 
-    `text` is generic-form MLIR with locations; `torch_text` is the torch-dialect module that it was
-    made from. `weights` has the tensors that the model uses, by name, in argument order, contiguous
-    and sharing memory with the module wherever it is contiguous there. `constants` names those of
-    them that no `state_dict` holds (lifted constants, non-persistent buffers, tensors made by
-    conversion). `aliases` maps each other name of a shared tensor to the name that is used, and
-    `unused` lists parameters and buffers that no output needs.
+    Attributes:
+        name: The name of the model.
+        text: The `tcp` module: generic-form MLIR with locations.
+        torch_text: The torch-dialect module that it was converted from.
+        weights: Name to used tensor, in argument order. Contiguous; shares memory with the module
+            if contiguous there.
+        inputs: The names of the inputs.
+        outputs: The names of the outputs.
+        constants: The weights that are not in the `state_dict`: lifted constants, non-persistent
+            buffers, and tensors made by the conversion.
+        aliases: Other names of shared tensors to their names in `weights`.
+        unused: Parameters and buffers that no output depends on.
     """
 
     name: str
@@ -56,14 +61,24 @@ class ImportedModule:
 def import_module(
     module: torch.nn.Module, example_inputs: tuple[Any, ...], *, name: str = "model"
 ) -> ImportedModule:
-    """Imports `module` as it runs on `example_inputs`, whose shapes and dtypes become the compiled
-    ones.
+    """Imports a module for inputs of fixed shapes and dtypes.
 
-    An input may be a tuple, list, dict or named tuple of tensors, and so may the result; the
-    compiled model has one flat list of each, in the order of torch.utils._pytree. Raises InputError
-    (training mode, inputs or outputs that are no dense tensors, a dtype with no `tcp` type, outputs
-    of one name), ExportError (torch.export refuses the model) and UnsupportedOpsError (ops with no
-    conversion; all of them are listed).
+    Inputs and results may be tuples, lists, dicts and named tuples of tensors. The compiled model
+    has flat lists of them, in the order of torch.utils._pytree.
+
+    Args:
+        module: The module in evaluation mode.
+        example_inputs: One value for each argument of `module.forward`.
+        name: The name of the model.
+
+    Returns:
+        The model in `tcp`.
+
+    Raises:
+        InputError: The module is in training mode, inputs or outputs are not dense tensors, a dtype
+            has no `tcp` type, or outputs have equal names.
+        ExportError: torch.export failed.
+        UnsupportedOpsError: Ops have no conversion; lists all of them.
     """
     check_module(module, example_inputs)
     program = export_module(module, example_inputs)
@@ -89,8 +104,8 @@ def import_module(
 
 
 def _torch_function(importer: FxImporter, graph: torch.fx.Graph) -> ir.Operation:
-    """The graph in the torch dialect. What torch-mlir raises becomes an UnsupportedOpsError that
-    names the op at which it stopped."""
+    """Imports the graph to the torch dialect. An error of torch-mlir becomes an UnsupportedOpsError
+    for the op that caused it."""
     try:
         return importer.import_stateless_graph(graph, func_name="main").operation
     except Exception as error:
@@ -131,7 +146,7 @@ def _check_written(program: torch.export.ExportedProgram, module: torch.nn.Modul
         node = nodes.get(output.arg.name)
         place = f", at {line_of(node)}" if node is not None and line_of(node).line else ""
         msg = (
-            "expected a model that changes nothing in place, got one that writes to "
+            "expected a model without in-place writes, got one that writes to "
             f"'{output.target}'{place}; return the value instead"
         )
         raise InputError(msg)
@@ -141,7 +156,7 @@ def _arguments(program: torch.export.ExportedProgram, module: torch.nn.Module) -
     _check_written(program, module)
     signature = program.graph_signature
     if not signature.output_specs:
-        msg = "expected a model that returns tensors, got one that returns none"
+        msg = "expected a model that returns tensors, got one without results"
         raise InputError(msg)
     for output in signature.output_specs:
         if not isinstance(output.arg, TensorArgument):
@@ -165,8 +180,8 @@ def _arguments(program: torch.export.ExportedProgram, module: torch.nn.Module) -
             tensor = program.constants[spec.target]
         assert isinstance(tensor, torch.Tensor)
         inline = spec.kind is InputKind.CONSTANT_TENSOR and tensor.numel() == 1
-        # The data is read from memory, where a view that is negative or conjugate by a bit has
-        # other numbers.
+        # The data is read from memory, which differs from the values of views with the negative or
+        # conjugate bit.
         arguments.append(
             Argument(spec.target, tensor.detach().resolve_neg().resolve_conj().contiguous(), inline)
         )
@@ -174,7 +189,7 @@ def _arguments(program: torch.export.ExportedProgram, module: torch.nn.Module) -
 
 
 def _output_names(program: torch.export.ExportedProgram) -> list[str]:
-    """ "0", "1", ... for a tensor or a tuple of them; keys joined by dots for nested ones."""
+    """ "0", "1", ... for a tensor or a tuple of tensors; keys joined by dots for nested results."""
     spec = program.call_spec.out_spec
     count = len(program.graph_signature.output_specs)
     if spec is None:
@@ -190,7 +205,7 @@ def _output_names(program: torch.export.ExportedProgram) -> list[str]:
                 if each == name
             )
             msg = (
-                f"expected outputs of different names, got {times} of name '{name}': {same}; "
+                f"expected distinct names of outputs, got {times} with the name '{name}': {same}; "
                 "rename a key"
             )
             raise InputError(msg)
@@ -198,7 +213,7 @@ def _output_names(program: torch.export.ExportedProgram) -> list[str]:
 
 
 def _shared(module: torch.nn.Module, converted: Converted) -> dict[str, str]:
-    """Names of one tensor that the module has under several."""
+    """Other names of shared tensors to the used name."""
     used = {_identity(tensor): name for name, tensor in converted.weights.items()}
     named = [
         *module.named_parameters(remove_duplicate=False),

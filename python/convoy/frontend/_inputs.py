@@ -1,5 +1,5 @@
-"""What can be compiled of a module and its inputs, checked before torch.export, which has no
-message for it or one about itself."""
+"""Checks a module and its inputs before torch.export, whose errors for these cases are missing or
+unclear."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["check_module"]
 
 
 def check_module(module: Any, inputs: Any) -> None:
-    """Raises InputError for what is no module in evaluation mode, and for inputs and weights that
-    are no dense tensors."""
+    """Raises InputError unless `module` is a module in evaluation mode, and inputs and weights are
+    dense tensors."""
     if not isinstance(module, torch.nn.Module):
         msg = f"expected a torch.nn.Module, got {type(module).__name__}"
         raise InputError(msg)
@@ -30,7 +30,7 @@ def check_module(module: Any, inputs: Any) -> None:
         )
         raise InputError(msg)
     for path, value in pytree.tree_flatten_with_path(inputs)[0]:
-        problem = _problem(value) if isinstance(value, torch.Tensor) else _no_tensor(value)
+        problem = _problem(value) if isinstance(value, torch.Tensor) else _not_a_tensor(value)
         if problem:
             msg = f"input {pytree.keystr(path)}: {problem}"
             raise InputError(msg)
@@ -43,16 +43,16 @@ def check_module(module: Any, inputs: Any) -> None:
             raise InputError(msg)
 
 
-def _no_tensor(value: Any) -> str:
+def _not_a_tensor(value: Any) -> str:
     kind = value if isinstance(value, (bool, int, float, str, type(None))) else type(value).__name__
     return (
-        f"expected a tensor, got {kind!r}; make it part of the module, as an attribute that "
-        "forward reads, and it is compiled in"
+        f"expected a tensor, got {kind!r}; to compile it in, make it an attribute of the module "
+        "that forward reads"
     )
 
 
 def _problem(tensor: torch.Tensor) -> str:
-    """What is wrong with a tensor; empty where nothing is."""
+    """The problem with a tensor, or an empty string."""
     if tensor.is_nested:
         return "expected a dense tensor, got a nested one; pad it: torch.nested.to_padded_tensor"
     if tensor.is_quantized:

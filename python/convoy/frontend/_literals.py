@@ -1,6 +1,6 @@
-"""The data of `torch.vtensor.literal`s in a torch-dialect file: dense attributes, and
-`dense_resource`s, whose blobs these bindings cannot read, so they are taken from the file's
-text."""
+"""Reads the data of `torch.vtensor.literal`s in a torch-dialect file: dense attributes, and
+`dense_resource`s, whose blobs are parsed from the file's text because the bindings cannot read
+them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ _ALIGNMENT_DIGITS = 8  # a blob starts with its alignment, 32 bits
 
 
 class Literals:
-    """Reads literals and gives each a name: that of its location, or `literal0`, `literal1`, ... in
-    order."""
+    """Reads literals and names them by their locations, or `literal0`, `literal1`, ... in order."""
 
     def __init__(self, text: str = "") -> None:
         _, _, metadata = text.partition("{-#")
@@ -35,14 +34,14 @@ class Literals:
         self._count = 0
 
     def name(self, location: ir.Location) -> str:
-        """The name for the literal at `location`; call it once a literal."""
+        """The name for the literal at `location`. Must be called once per literal."""
         match = _NAME.match(str(location))
         index, self._count = self._count, self._count + 1
         return match[1] if match else f"literal{index}"
 
     def read(self, value: ir.Attribute, kind: TensorType) -> torch.Tensor | float | int | bool:
-        """A tensor, or one number when every element is the same. Raises Unsupported when the data
-        is not there."""
+        """A tensor, or a number if all elements are equal. Raises Unsupported if the data is
+        missing."""
         if isinstance(value, ir.DenseElementsAttr):
             return value.get_splat_value().value if value.is_splat else _dense(value, kind)
         match = _RESOURCE.match(str(value))
@@ -58,7 +57,7 @@ class Literals:
 def _dense(value: ir.DenseElementsAttr, kind: TensorType) -> torch.Tensor:
     if kind.dtype != torch.bfloat16:
         return torch.from_numpy(np.array(value)).to(kind.dtype).reshape(kind.shape)
-    # numpy has no bfloat16: the elements are read from the text, where they are numbers or one
+    # numpy has no bfloat16: the elements are parsed from the text, where they are numbers or a
     # string of hexadecimal digits.
     body = str(value).removeprefix("dense<").rpartition("> : tensor<")[0]
     if body.startswith('"0x'):

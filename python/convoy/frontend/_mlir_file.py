@@ -22,12 +22,21 @@ _ARGUMENT = re.compile(r"%([\w$.-]+)\s*:")
 
 
 def import_mlir(path: str | Path, *, name: str | None = None) -> ImportedModule:
-    """Imports the one function of the torch dialect in `path`. Its arguments become inputs, under
-    their names in the file; its `torch.vtensor.literal`s become weights, named by their locations
+    """Imports the function of a torch-dialect file. Its arguments become inputs with their names in
+    the file. Its `torch.vtensor.literal`s become weights, named by their locations
     (`loc("conv1.weight")`) or `literal0`, `literal1`, ...
 
-    Raises MlirSyntaxError (the file cannot be read as MLIR, or has no such function), InputError
-    (an argument of a type that `tcp` lacks) and UnsupportedOpsError.
+    Args:
+        path: The file.
+        name: The name of the model. Default: the file name without its suffix.
+
+    Returns:
+        The model in `tcp`.
+
+    Raises:
+        MlirSyntaxError: The file cannot be parsed, or does not have exactly one function.
+        InputError: An argument has a type without a `tcp` type.
+        UnsupportedOpsError: Ops have no conversion; lists all of them.
     """
     path = Path(path)
     try:
@@ -74,7 +83,7 @@ def _only_function(module: ir.Module, path: Path) -> ir.Operation:
 
 
 def _input_names(text: str, function: ir.Operation) -> list[str]:
-    """Parsing drops the names of arguments, so they are looked up in the text."""
+    """The names of arguments from the text, because parsing drops them."""
     count = len(function.regions[0].blocks[0].arguments)
     match = _SIGNATURE.search(text)
     names = _ARGUMENT.findall(match[1]) if match else []
@@ -82,7 +91,7 @@ def _input_names(text: str, function: ir.Operation) -> list[str]:
 
 
 def _diagnostics(error: ir.MLIRError) -> str:
-    """`FILE:LINE:COLUMN: MESSAGE`, a line a diagnostic."""
+    """`FILE:LINE:COLUMN: MESSAGE`, one line per diagnostic."""
     lines = []
     for diagnostic in error.error_diagnostics:
         match = re.match(r'loc\("(.*)":(\d+):(\d+)\)', str(diagnostic.location))

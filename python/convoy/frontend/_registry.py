@@ -1,8 +1,7 @@
-"""The table of converters, keyed by Torch's op names as torch-mlir writes them (`aten.add.Tensor`,
+"""The table of converters, keyed by Torch's op names in torch-mlir's form (`aten.add.Tensor`,
 `aten.relu`).
 
-The table has a second use: whatever stands in it is not decomposed before import, so that one Torch
-op stays one op.
+Ops in the table are not decomposed before import.
 """
 
 from __future__ import annotations
@@ -21,16 +20,22 @@ __all__ = ["CONVERTERS", "Call", "Converter", "Missing", "converts"]
 
 @dataclass(frozen=True)
 class Missing:
-    """Stands for a result that a converter does not make; using it is an error with this reason."""
+    """A placeholder for a result that a converter does not produce. Its use is an error with this
+    reason."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Call:
-    """One Torch op: its name, its arguments in the order of its schema (a `tcp` value for a tensor,
-    a plain Python value for the rest, all defaults filled in), and the types of its tensor results
-    as Torch states them."""
+    """A Torch op.
+
+    Attributes:
+        name: The name of the op.
+        args: The arguments in the order of the schema, including defaults: `tcp` values for
+            tensors, Python values otherwise.
+        results: The types of the tensor results in the Torch IR.
+    """
 
     name: str
     args: tuple[Any, ...]
@@ -47,8 +52,8 @@ CONVERTERS: dict[str, Converter] = {}
 
 
 def converts(*names: str) -> Callable[[Converter], Converter]:
-    """Registers a converter for the Torch ops `names`. It returns the op's result, or a sequence of
-    results (a Torch list is one such sequence)."""
+    """Registers a converter for the Torch ops `names`. The converter returns the op's result, or a
+    sequence of results; a Torch list is such a sequence."""
 
     def register(function: Converter) -> Converter:
         for name in names:

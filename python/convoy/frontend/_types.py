@@ -1,5 +1,4 @@
-"""Element types as Torch, torch-mlir's torch dialect and `tcp` each write them, and the shape of a
-torch value."""
+"""Tensor types, and the element types of Torch, torch-mlir's torch dialect and `tcp`."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ __all__ = [
 ]
 
 # dtype -> spelling in the torch dialect, spelling in tcp. Signed torch integers are signless in
-# tcp, as arith wants them. Unsigned ones are left out: arith would read them as signed.
+# tcp, as arith requires. Unsigned ones are not supported: arith would interpret them as signed.
 _DTYPES = {
     torch.float64: ("f64", "f64"),
     torch.float32: ("f32", "f32"),
@@ -59,8 +58,15 @@ class TensorType:
 
 @functools.cache
 def parse_vtensor(text: str) -> TensorType | str:
-    """Reads a torch-dialect type such as `!torch.vtensor<[1,3],f32>`; gives a sentence saying what
-    is wrong when it is not a value tensor of static shape and of a dtype that `tcp` has."""
+    """Parses a torch-dialect type such as `!torch.vtensor<[1,3],f32>`.
+
+    Args:
+        text: The type.
+
+    Returns:
+        The type, or an error message if it is not a value tensor with a static shape and a dtype of
+        `tcp`.
+    """
     match = _VTENSOR.fullmatch(text)
     if match is None:
         return f"expected a value tensor of known shape and dtype, got {text}"
@@ -68,16 +74,16 @@ def parse_vtensor(text: str) -> TensorType | str:
     if "?" in dims:
         return f"expected a static shape, got [{dims}]"
     if dtype not in _FROM_TORCH_DIALECT:
-        return f"expected a dtype out of {', '.join(_FROM_TORCH_DIALECT)}, got {dtype}"
+        return f"expected a dtype of {', '.join(_FROM_TORCH_DIALECT)}, got {dtype}"
     return TensorType(tuple(int(dim) for dim in dims.split(",") if dim), _FROM_TORCH_DIALECT[dtype])
 
 
 def unsupported_dtype(dtype: torch.dtype) -> str:
-    """A sentence saying that `tcp` lacks `dtype`; empty where it has it."""
+    """An error message if `tcp` does not have `dtype`, else an empty string."""
     if dtype in _DTYPES:
         return ""
     return (
-        f"expected a dtype out of {', '.join(dtype_name(each) for each in _DTYPES)}, got "
+        f"expected a dtype of {', '.join(dtype_name(each) for each in _DTYPES)}, got "
         f"{dtype_name(dtype)}"
     )
 
@@ -88,7 +94,7 @@ def element_of(dtype: torch.dtype) -> ir.Type:
 
 
 def dtype_name(dtype: torch.dtype) -> str:
-    """`float32` for torch.float32: how messages and the manifest write it."""
+    """The name of a dtype in messages and the manifest, e.g. `float32` for torch.float32."""
     return str(dtype).removeprefix("torch.")
 
 

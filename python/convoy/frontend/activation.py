@@ -1,4 +1,4 @@
-"""Activations. Those with no `tcp` op are written by their definition in torch.nn.functional."""
+"""Activations. Those without a `tcp` op are expanded by their definition in torch.nn.functional."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def clamp_one_side(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.clamp.Tensor", "aten.clamp_min.Tensor", "aten.clamp_max.Tensor")
 def clamp_tensor(b: Builder, call: Call) -> ir.Value:
-    """max with the low bound, then min with the high one, as Torch orders them."""
+    """max with the low bound, then min with the high one, in Torch's order."""
     dtype = call.result.dtype
     x, *bounds = call.args
     x = b.cast(x, dtype)
@@ -89,8 +89,8 @@ def leaky_relu(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.elu")
 def elu(b: Builder, call: Call) -> ir.Value:
-    """tcp.elu has scale and input_scale 1; for others: scale * (max(x, 0) + alpha * (exp(min(x, 0)
-    * input_scale) - 1))."""
+    """tcp.elu if input_scale is 1, else scale * (max(x, 0) + alpha * (exp(min(x, 0) * input_scale)
+    - 1))."""
     x, alpha, scale, input_scale = call.args
     if input_scale == 1:
         y = b.unary(tcp.EluOp, x, alpha=float(alpha))
@@ -118,8 +118,8 @@ def celu(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.softplus")
 def softplus(b: Builder, call: Call) -> ir.Value:
-    """log(1 + exp(beta x)) / beta, in the form that does not overflow: (max(z, 0) + log(1 +
-    exp(-|z|))) / beta with z = beta x; where z > threshold Torch gives x itself."""
+    """log(1 + exp(beta x)) / beta, in a form that does not overflow: (max(z, 0) + log(1 +
+    exp(-|z|))) / beta with z = beta x. Torch returns x where z > threshold."""
     x, beta, threshold = call.args
     kind = type_of(x)
     z = x if beta == 1 else b.binary_scalar(tcp.MulOp, x, beta)
@@ -155,7 +155,7 @@ def _log1p_exp(b: Builder, z: ir.Value) -> ir.Value:
 
 @converts("aten.prelu")
 def prelu(b: Builder, call: Call) -> ir.Value:
-    """x where x > 0, else weight * x; the weight has one element, or one a channel (dim 1)."""
+    """x where x > 0, else weight * x. The weight has one element, or one per channel (dim 1)."""
     x, weight = call.args
     kind, size = type_of(x), type_of(weight)
     if call.name == "aten.prelu" and kind.rank > 1:
@@ -174,15 +174,15 @@ def threshold(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.threshold_backward")
 def threshold_backward(b: Builder, call: Call) -> ir.Value:
-    """The gradient where x > threshold, else 0. Where the dtypes differ PyTorch promotes them, but
-    torch.export states the gradient's dtype, for the ops that follow as well."""
+    """The gradient where x > threshold, else 0. If the dtypes differ, PyTorch promotes them, but
+    torch.export records the gradient's dtype for this and the following ops."""
     gradient, x, limit = call.args
     kind, dtype = type_of(x), call.result.dtype
     if kind.dtype != type_of(gradient).dtype:
         got = f"{dtype_name(type_of(gradient).dtype)} and {dtype_name(kind.dtype)}"
         msg = (
-            f"expected a gradient and a tensor of one dtype, got {got}, for which "
-            "torch.export states another result than PyTorch gives"
+            f"expected a gradient and a tensor of one dtype, got {got}, for which the result type "
+            "of torch.export differs from PyTorch's"
         )
         raise Unsupported(msg)
     at_most = b.compare("le", x, b.scalar(limit, dtype, kind.rank))

@@ -1,6 +1,5 @@
-"""Pointwise ops of two tensors, or of a tensor and a number: promotion as Torch does it (the
-result's dtype decides for arithmetic, `torch.result_type` for comparisons), `alpha`,
-broadcasting."""
+"""Pointwise ops of two tensors, or of a tensor and a number, with Torch's type promotion (to the
+result's dtype for arithmetic, by `torch.result_type` for comparisons), `alpha` and broadcasting."""
 
 from __future__ import annotations
 
@@ -21,19 +20,19 @@ Operand: TypeAlias = "ir.Value | float | int | bool"
 
 
 def _operand(b: Builder, value: Operand, dtype: torch.dtype) -> ir.Value:
-    """A tensor in `dtype`; a number becomes a scalar constant of rank 0, which broadcasting then
-    raises."""
+    """A tensor in `dtype`. A number becomes a scalar constant of rank 0, which broadcasting
+    expands."""
     if isinstance(value, ir.Value):
         return b.cast(value, dtype)
     return b.scalar(wrapped_number(value, dtype), dtype, 0)
 
 
 def _apply(b: Builder, op: type[ir.OpView], x: Operand, y: Operand, dtype: torch.dtype) -> ir.Value:
-    """`x op y` in `dtype`. A number is made at the other's rank, so that no reshape of a constant
-    is needed.
+    """`x op y` in `dtype`. A number becomes a constant of the other operand's rank, which avoids a
+    reshape.
 
-    PyTorch keeps the number of an operation on float16 or bfloat16 in float32. That matters where
-    the smaller type has no such number."""
+    PyTorch keeps the number of an operation on float16 or bfloat16 in float32, which makes a
+    difference if the smaller type cannot represent it."""
     numbers = [value for value in (x, y) if not isinstance(value, ir.Value)]
     compute = torch.float32 if any(_is_lost(number, dtype) for number in numbers) else dtype
     rank = max(type_of(value).rank for value in (x, y) if isinstance(value, ir.Value))
@@ -47,8 +46,7 @@ def _apply(b: Builder, op: type[ir.OpView], x: Operand, y: Operand, dtype: torch
 
 
 def _is_lost(number: float | int | bool, dtype: torch.dtype) -> bool:
-    """Whether a finite number is out of the range of a small float type, or so near zero there that
-    digits are missing."""
+    """Whether a finite number overflows a small float type, or loses precision by underflow."""
     if dtype not in (torch.float16, torch.bfloat16) or not math.isfinite(number):
         return False
     return abs(wrapped_number(number, dtype) - number) > torch.finfo(dtype).eps * abs(number)
@@ -123,7 +121,7 @@ def div_rounded(b: Builder, call: Call) -> ir.Value:
         raise Unsupported(msg)
     if mode == "floor":
         wide = _QUOTIENT[dtype]
-        # PyTorch divides by a number as it is in float32, not rounded to float16 or bfloat16.
+        # PyTorch divides by the number in float32, not rounded to float16 or bfloat16.
         divisor = dtype if isinstance(y, ir.Value) else torch.promote_types(dtype, torch.float32)
         x, y = _in(b, x, dtype), _in(b, y, divisor)
         quotient = b.unary(tcp.FloorOp, _apply(b, tcp.DivOp, x, y, wide))
@@ -136,7 +134,7 @@ def div_rounded(b: Builder, call: Call) -> ir.Value:
     return b.select(below, b.unary(tcp.CeilOp, quotient), b.unary(tcp.FloorOp, quotient))
 
 
-# Wide enough for the quotient of two numbers never to round up to a whole number: 1 // 0.1 is 9.
+# Wide enough that a quotient never rounds up to an integer: 1 // 0.1 is 9.
 _QUOTIENT = {
     torch.float16: torch.float32,
     torch.bfloat16: torch.float32,
@@ -173,9 +171,7 @@ def _where_infinite(
     dtype: torch.dtype,
 ) -> ir.Value:
     """`finite`, except where x is finite and y is infinite: there the first of `infinite`, or the
-    second where their signs differ.
-
-    A zero x has either sign.
+    second where the signs of x and y differ. A zero x counts as having the sign of y.
     """
     if not isinstance(y, ir.Value) and not math.isinf(y):
         return finite
@@ -192,8 +188,8 @@ def _where_infinite(
 
 
 def _where_dividend_infinite(b: Builder, x: Operand, y: Operand, quotient: ir.Value) -> ir.Value:
-    """`quotient`, except that an infinite x divided by anything but 0 gives NaN: Torch subtracts
-    the remainder, which is NaN."""
+    """`quotient`, except that an infinite x divided by a nonzero number is NaN: Torch subtracts the
+    remainder, which is NaN."""
     kind = type_of(quotient)
     nan, zero = (b.scalar(value, kind.dtype, kind.rank) for value in (math.nan, 0))
     if isinstance(x, ir.Value):
@@ -220,8 +216,7 @@ def power(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.pow.Tensor_Scalar")
 def power_scalar(b: Builder, call: Call) -> ir.Value:
-    """Torch computes these exponents without pow, and so do we: it is exact for negative bases, and
-    fast."""
+    """Special exponents without pow, as in Torch, which is exact for negative bases and fast."""
     x, exponent = call.args
     x = b.cast(x, call.result.dtype)
     if exponent == 1:
@@ -251,8 +246,8 @@ def compare(b: Builder, call: Call) -> ir.Value:
 
 
 def _dummy(value: Operand) -> torch.Tensor | float | int | bool:
-    """Something of the same dtype and rank for torch.result_type, which ranks tensors with dims
-    over those without."""
+    """A value of the same dtype and rank for torch.result_type, in which tensors with dims take
+    precedence over those without."""
     if not isinstance(value, ir.Value):
         return value
     kind = type_of(value)
@@ -276,7 +271,7 @@ def logical(b: Builder, call: Call) -> ir.Value:
 
 
 def _logical(b: Builder, name: str, x: Operand, y: Operand) -> ir.Value:
-    """By select: a and y = a ? y : a; a or y = a ? a : y; xor is `ne`."""
+    """x and y is `x ? y : x`, x or y is `x ? x : y`, xor is `ne`."""
     left, right = _truth(b, x), _truth(b, y)
     if name == "xor":
         return b.compare("ne", left, right)
@@ -300,7 +295,7 @@ def where(b: Builder, call: Call) -> ir.Value:
     dtype = call.result.dtype
 
     def operand(value: Operand) -> ir.Value:
-        """Unlike arithmetic, where refuses an integer that is out of range."""
+        """Unlike arithmetic, `where` rejects an integer that is out of range."""
         if not isinstance(value, ir.Value) and not dtype.is_floating_point:
             return b.scalar(value, dtype, 0)
         return _operand(b, value, dtype)

@@ -1,6 +1,6 @@
-"""Convolutions of every form that aten.convolution can say: 1-D to 3-D, grouped, dilated,
-transposed with output padding, padding given as numbers or as 'same' and 'valid', with or without a
-batch dim, with or without a bias."""
+"""Convolutions in all forms of aten.convolution: 1-D to 3-D, grouped, dilated, transposed with
+output padding, padding as numbers or 'same' and 'valid', with or without a batch dim, with or
+without a bias."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _CONV = {1: tcp.Conv1dOp, 2: tcp.Conv2dOp, 3: tcp.Conv3dOp}
 
 
 def per_dim(values: Any, rank: int) -> list[int]:
-    """Torch's "one number, or a list of one or `rank` numbers", as `rank` numbers."""
+    """Expands a number, or a list of one or `rank` numbers, to `rank` numbers."""
     numbers = [values] if isinstance(values, int) else list(values)
     return numbers * rank if len(numbers) == 1 else numbers
 
 
 def interleave(low: Sequence[int], high: Sequence[int]) -> list[int]:
-    """The `pad` of convs and pools: low, then high, for each spatial dim."""
+    """The `pad` attribute of convolutions and pools: low, then high, for each spatial dim."""
     return [pad for pair in zip(low, high, strict=True) for pad in pair]
 
 
@@ -38,7 +38,7 @@ def conv(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.conv1d.padding", "aten.conv2d.padding", "aten.conv3d.padding")
 def conv_padding_string(b: Builder, call: Call) -> ir.Value:
-    """'same': dilation * (kernel - 1) in all, and when that is odd the high side gets one more."""
+    """'same' is dilation * (kernel - 1) in total; if odd, the high side gets one more."""
     x, weight, bias, stride, padding, dilation, groups = call.args
     kernel = type_of(weight).shape[2:]
     rank = len(kernel)
@@ -125,7 +125,7 @@ def _conv_transpose(
 
 
 def _batched(result: TensorType, rank: int) -> TensorType:
-    """Torch takes an input without a batch dim; `tcp` does not."""
+    """The result type with a batch dim, which is optional in Torch and required in `tcp`."""
     return result if result.rank == rank + 2 else TensorType((1, *result.shape), result.dtype)
 
 

@@ -1,5 +1,5 @@
-"""Tensors that are made, not computed: one number everywhere becomes a splat constant, a sequence
-becomes a constant weight."""
+"""Creation of tensors: a fill value becomes a splat constant, a sequence becomes a constant
+weight."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ __all__: list[str] = []
 
 @converts("aten.full", "aten.full_like", "aten.new_full", "aten.fill.Scalar", "aten.scalar_tensor")
 def full(b: Builder, call: Call) -> ir.Value:
-    """The number is the argument after the shape or the tensor, but for scalar_tensor's, which
-    comes first. PyTorch makes a float out of range infinite where there is one element, and refuses
-    it elsewhere."""
+    """The number follows the shape or the tensor, except for scalar_tensor. PyTorch converts an
+    out-of-range float to infinity if there is one element, and rejects it otherwise."""
     number = (
         call.args[0]
         if call.name == "aten.scalar_tensor"

@@ -1,4 +1,4 @@
-"""Ops that do nothing to a value: copies, views of the same shape, dropout at inference,
+"""Ops without an effect on values: copies, views of the same shape, dropout at inference,
 assertions."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def same(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.dropout")
 def dropout(b: Builder, call: Call) -> ir.Value:
-    """Gone at inference."""
+    """The identity at inference."""
     x, probability, train = call.args
     if train and probability:
         msg = "expected dropout in evaluation mode, got train=True; call module.eval()"
@@ -46,5 +46,5 @@ def native_dropout(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
 
 @converts("aten._assert_tensor_metadata")
 def assertion(b: Builder, call: Call) -> Sequence[ir.Value]:
-    """Dtypes and shapes were checked when the model was exported, and are static since."""
+    """Removed: the export has checked dtypes and shapes, which are static."""
     return []

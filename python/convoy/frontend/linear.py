@@ -1,5 +1,5 @@
-"""Matrix products and attention. `tcp.matmul` wants equal ranks of 2 or more; vectors and missing
-batch dims are reshaped to that."""
+"""Matrix products and attention. `tcp.matmul` requires equal ranks of at least 2; vectors and
+operands without batch dims are reshaped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__: list[str] = []
 
 @converts("aten.mm", "aten.bmm", "aten.matmul", "aten.mv", "aten.dot")
 def matmul(b: Builder, call: Call) -> ir.Value:
-    """A vector on the left is a row, on the right a column; the result drops that dim again."""
+    """A vector on the left is a row, on the right a column; the result drops that dim."""
     x, y = (b.cast(value, call.result.dtype) for value in call.args)
     left, right = type_of(x), type_of(y)
     if left.rank == 1:
@@ -65,8 +65,8 @@ def addmm(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.scaled_dot_product_attention")
 def attention(b: Builder, call: Call) -> ir.Value:
-    """softmax(q @ k.T * scale + mask) @ v. A bool mask keeps what is true; a row without any is
-    zero. Grouped queries repeat k and v."""
+    """softmax(q @ k.T * scale + mask) @ v. A bool mask keeps the scores where it is true; a row
+    without any is zero. Grouped queries repeat k and v."""
     q, k, v, mask, dropout, causal, *rest = call.args
     scale, grouped = (*rest, None, False)[:2] if len(rest) < 2 else rest
     if dropout:

@@ -1,6 +1,5 @@
-"""Normalizations at inference, and softmax. `tcp` has the statistics of layer norm as one op;
-scales and shifts are ordinary pointwise ops, so that a later pass can move what is made of weights
-alone out of the model."""
+"""Normalizations at inference, and softmax. `tcp.layer_norm` has no scale and shift. These are
+pointwise ops, so that a later pass can move computations on weights out of the model."""
 
 from __future__ import annotations
 
@@ -18,11 +17,11 @@ from convoy.frontend.reduction import variance_over
 __all__ = ["masked_rows_to_zero"]
 
 _UPDATES = (
-    "expected batch norm that leaves its running statistics as they are, got "
-    "training=True, which updates them; call module.eval(), or"
-    " give neither running_mean nor running_var to normalize by the statistics of the batch"
+    "expected batch norm that does not update its running statistics, got training=True; call "
+    "module.eval(), or pass neither running_mean nor running_var to normalize by the statistics "
+    "of the batch"
 )
-_STATISTICS = Missing("expected use of the normalized tensor alone, got use of its statistics")
+_STATISTICS = Missing("expected use of the normalized tensor only, got use of its statistics")
 
 
 @converts("aten.batch_norm")
@@ -51,8 +50,8 @@ def native_batch_norm(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
 
 @converts("aten._native_batch_norm_legit.no_stats")
 def batch_norm_of_the_batch(b: Builder, call: Call) -> Sequence[ir.Value]:
-    """Normalization by the mean and the variance of the batch itself, which is what batch norm
-    without running statistics does."""
+    """Batch norm without running statistics: normalizes by the mean and the variance of the
+    batch."""
     x, weight, bias, _, _, epsilon = call.args
     y, mean, inverse = _batch_statistics(b, x, weight, bias, epsilon)
     statistics = zip((mean, inverse), call.results[1:], strict=True)
@@ -68,7 +67,7 @@ def _batch_statistics(
     b: Builder, x: ir.Value, weight: ir.Value | None, bias: ir.Value | None, epsilon: float
 ) -> tuple[ir.Value, ir.Value, ir.Value]:
     """y = (x - mean) * inverse * weight + bias, with mean and inverse = rsqrt(var + epsilon) over
-    all dims but dim 1, in float32 at least."""
+    all dims except dim 1, computed in at least float32. Returns y, mean and inverse."""
     kind = type_of(x)
     wide = b.wide(x)
     dims = [dim for dim in range(kind.rank) if dim != 1]
@@ -94,7 +93,7 @@ def _batch_norm(
 ) -> ir.Value:
     """y = x * scale + shift, scale = weight * rsqrt(var + epsilon), shift = bias - mean * scale.
 
-    Scale and shift are [C] vectors of weights. They are computed in float32 at least, because
+    Scale and shift are vectors of C elements, computed from weights in at least float32, because
     epsilon is below the resolution of the smaller types."""
     if mean is None or var is None:
         msg = "expected batch norm with running statistics, got none"
@@ -156,7 +155,7 @@ def native_group_norm(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
 
 @converts("aten.instance_norm")
 def instance_norm(b: Builder, call: Call) -> ir.Value:
-    """Group norm with one channel a group, or, with running statistics, batch norm."""
+    """Group norm with one channel per group, or with running statistics batch norm."""
     x, weight, bias, mean, var, use_input_statistics, _, epsilon, _ = call.args
     if not use_input_statistics:
         return _batch_norm(b, x, weight, bias, mean, var, epsilon)
@@ -171,8 +170,7 @@ def _group_norm(
     bias: ir.Value | None,
     epsilon: float,
 ) -> ir.Value:
-    """Layer norm over a view N x groups x (C/groups * spatial); scale and shift are one number a
-    channel."""
+    """Layer norm over a view N x groups x (C/groups * spatial); scale and shift are per channel."""
     kind = type_of(x)
     n, c, *spatial = kind.shape
     y = b.reshape(x, (n, groups, c // groups * math.prod(spatial)))
@@ -185,8 +183,8 @@ def _group_norm(
 
 @converts("aten.rms_norm")
 def rms_norm(b: Builder, call: Call) -> ir.Value:
-    """x * rsqrt(mean(x * x) + epsilon) * weight; the default epsilon is the dtype's. In float32 at
-    least, as in Torch."""
+    """x * rsqrt(mean(x * x) + epsilon) * weight, in at least float32 as in Torch. The default
+    epsilon is that of the dtype."""
     x, shape, weight, epsilon = call.args
     kind = type_of(x)
     wide = b.cast(x, kind.dtype if kind.dtype == torch.float64 else torch.float32)
@@ -209,15 +207,15 @@ def softmax(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten._safe_softmax")
 def safe_softmax(b: Builder, call: Call) -> ir.Value:
-    """Softmax in which a row of minus infinities is zero."""
+    """Softmax where a row of minus infinities results in zeros."""
     x = b.cast(call.args[0], call.result.dtype)
     dim = call.args[1] % type_of(x).rank
     return masked_rows_to_zero(b, x, b.unary(tcp.SoftmaxOp, x, dim=dim), dim)
 
 
 def masked_rows_to_zero(b: Builder, scores: ir.Value, weights: ir.Value, dim: int = -1) -> ir.Value:
-    """`weights`, the softmax of `scores` along `dim`, with zeros instead of NaN in rows whose
-    scores all are minus infinity."""
+    """`weights`, the softmax of `scores` along `dim`, with zeros instead of NaN in rows where all
+    scores are minus infinity."""
     kind = type_of(scores)
     top = b.reduce(tcp.ReduceMaxOp, scores, [dim % kind.rank])
     is_masked = b.compare("eq", top, b.scalar(-math.inf, kind.dtype, kind.rank))

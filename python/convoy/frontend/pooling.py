@@ -1,5 +1,5 @@
-"""Pooling, 1-D to 3-D. Result shapes are Torch's; padding that ceil_mode needs beyond the given one
-follows from them."""
+"""Pooling, 1-D to 3-D. Result shapes are Torch's and determine the additional padding for
+ceil_mode."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from convoy.frontend.convolution import interleave, per_dim
 
 __all__: list[str] = []
 
-_INDICES = Missing("expected use of the pooled tensor alone, got use of the indices of its maxima")
+_INDICES = Missing("expected use of the pooled tensor only, got use of the indices of its maxima")
 
 
 @converts("aten.max_pool1d", "aten.max_pool2d", "aten.max_pool3d")
@@ -30,8 +30,7 @@ def max_pool_with_indices(b: Builder, call: Call) -> Sequence[ir.Value | Missing
 
 
 def _max_pool(b: Builder, call: Call, rank: int) -> ir.Value:
-    """Padding counts as minus infinity, so what ceil_mode adds at the high side is simply more of
-    it."""
+    """Padding counts as minus infinity, so ceil_mode only increases the high padding."""
     x, kernel, stride, padding, dilation, _ = call.args
     kernel = per_dim(kernel, rank)
     stride = per_dim(stride, rank) if stride else kernel
@@ -53,8 +52,8 @@ def _max_pool(b: Builder, call: Call, rank: int) -> ir.Value:
 
 @converts("aten.avg_pool1d", "aten.avg_pool2d", "aten.avg_pool3d")
 def avg_pool(b: Builder, call: Call) -> ir.Value:
-    """What ceil_mode adds never counts in the divisor, unlike the padding under count_include_pad:
-    hence `ceil_pad`."""
+    """The additional padding of ceil_mode is in `ceil_pad`, because it never counts in the divisor,
+    unlike padding with count_include_pad."""
     rank = int(call.name[-2])
     x, kernel, stride, padding, _, count_include_pad, *divisor = call.args
     kernel = per_dim(kernel, rank)
@@ -81,7 +80,7 @@ def _beyond(
     stride: Sequence[int],
     padding: Sequence[int],
 ) -> list[int]:
-    """How far the last window reaches past the padded input, for each spatial dim."""
+    """The elements of the last window beyond the padded input, for each spatial dim."""
     rank = len(window)
     sizes = zip(x.shape[-rank:], result.shape[-rank:], window, stride, padding, strict=True)
     return [max(0, (out - 1) * s + w - (size + 2 * pad)) for size, out, w, s, pad in sizes]
@@ -103,8 +102,8 @@ def adaptive_max_pool(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
 
 
 def _adaptive(b: Builder, call: Call, op: type[ir.OpView]) -> ir.Value:
-    """To size 1 a reduction, to a divisor of the size an ordinary pool, else window by window along
-    each dim in turn (windows are rectangles, so the dims separate): output i covers [floor(i * in /
+    """A reduction for output size 1, an ordinary pool for a divisor of the input size, else window
+    by window along each dim in turn, since windows are rectangles. Output i covers [floor(i * in /
     out), ceil((i + 1) * in / out))."""
     rank = int(call.name[-2])
     x = b.with_rank(call.args[0], rank + 2)

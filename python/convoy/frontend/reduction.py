@@ -1,5 +1,5 @@
-"""Reductions over dims. `tcp` keeps a reduced dim as 1; the reshape to Torch's result shape drops
-it where keepdim is false."""
+"""Reductions over dims. In `tcp` a reduced dim has size 1; the reshape to Torch's result shape
+drops it if keepdim is false."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from convoy.frontend._types import dtype_name
 
 __all__ = ["variance_over"]
 
-_INDICES = Missing("expected use of the values alone, got use of their indices")
+_INDICES = Missing("expected use of the values only, got use of their indices")
 
 
 def _dims(x: ir.Value, dims: Any) -> list[int]:
-    """Torch's dims, from 0; none given, or an empty list, means all of them."""
+    """Normalizes Torch's dims. None or an empty list is all dims."""
     rank = type_of(x).rank
     if isinstance(dims, int):
         dims = [dims]
@@ -97,9 +97,9 @@ def variance_mean(b: Builder, call: Call) -> Sequence[ir.Value]:
 def variance_over(
     b: Builder, x: ir.Value, dims: list[int], correction: float
 ) -> tuple[ir.Value, ir.Value]:
-    """The variance, sum of (x - mean)^2 over n - correction, and the mean; the dims stay, as 1.
+    """The variance, sum of (x - mean)^2 / (n - correction), and the mean; reduced dims have size 1.
 
-    As in Torch, the divisor is 0 where the correction is n or more: the variance of one element is
+    As in Torch, the divisor is 0 if the correction is n or more: the variance of one element is
     NaN."""
     mean = b.reduce(tcp.ReduceMeanOp, x, dims)
     centered = b.binary(tcp.SubOp, x, mean)
@@ -128,7 +128,7 @@ def vector_norm(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.logsumexp")
 def logsumexp(b: Builder, call: Call) -> ir.Value:
-    """max + log(sum(exp(x - max))), without the max where it is infinite: the difference would be
+    """max + log(sum(exp(x - max))), with 0 for an infinite max, because the difference would be
     NaN."""
     x = b.wide(b.cast(call.args[0], call.result.dtype))
     dims = _dims(x, call.args[1])

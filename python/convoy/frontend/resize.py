@@ -1,8 +1,8 @@
 """Resizing by interpolation: linear, bilinear, trilinear and bicubic, to any size.
 
 Each is linear and separable, so along one dim it is a product with a constant out x in matrix. The
-matrix is what Torch itself makes of the unit vectors, which settles align_corners, given scale
-factors and borders."""
+matrix is Torch's result for the unit vectors, which accounts for align_corners, scale factors and
+borders."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _resize(
         if torch.equal(matrix, torch.eye(size, dtype=matrix.dtype)):
             continue
         weight = b.weight(f"resize_{mode[:-2]}_{size}_to_{out}", matrix.to(call.result.dtype))
-        # out x in, times in x what follows the dim; what stands before it is the batch.
+        # (out x in) times (in x dims after it), with the dims before it as batch.
         before, after = shape[:dim], shape[dim + 1 :]
         rows = b.reshape(x, (math.prod(before), size, math.prod(after)))
         x = b.reshape(b.matmul(weight, rows), (*before, out, *after))
@@ -54,8 +54,8 @@ def _resize(
 def _matrix(
     mode: str, size: int, out: int, align_corners: bool, scale: float | None
 ) -> torch.Tensor:
-    """`out` x `size`, float64: Torch's own 2-D op on the rows of the identity, where the other dim
-    stays as it is. Where a scale factor was given, sampling uses it, and not out / size."""
+    """The matrix, `out` x `size` in float64: Torch's 2-D op on the rows of the identity, with the
+    other dim unchanged. Sampling uses the scale factor, if given, instead of out / size."""
     op = (
         torch.ops.aten.upsample_bicubic2d
         if mode == "bicubic2d"

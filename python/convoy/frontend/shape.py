@@ -1,4 +1,4 @@
-"""Ops that give the same elements another shape, or repeat them."""
+"""Ops that change the shape of a tensor or repeat its elements."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__: list[str] = []
     "aten.view_as",
 )
 def reshape(b: Builder, call: Call) -> ir.Value:
-    """Torch's result shape says it all."""
+    """Reshapes to Torch's result shape."""
     return b.reshape(call.args[0], call.result.shape)
 
 
@@ -80,7 +80,7 @@ def repeat_interleave(b: Builder, call: Call) -> ir.Value:
 
 
 def _stretch(b: Builder, x: ir.Value, dim: int, times: int) -> ir.Value:
-    """Each element along `dim`, `times` times: a broadcast n x 1 -> n x times, flattened."""
+    """Repeats each element along `dim`: a broadcast n x 1 -> n x times, flattened."""
     shape = type_of(x).shape
     head, n, tail = shape[:dim], shape[dim], shape[dim + 1 :]
     wide = b.broadcast(b.reshape(x, (*head, n, 1, *tail)), (*head, n, times, *tail))
@@ -92,8 +92,8 @@ def _stretch(b: Builder, x: ir.Value, dim: int, times: int) -> ir.Value:
     *(f"aten._upsample_nearest_exact{n}d{form}" for n in (1, 2, 3) for form in ("", ".vec")),
 )
 def upsample_nearest(b: Builder, call: Call) -> ir.Value:
-    """By whole factors: up repeats elements, down (not `exact`, which samples elsewhere) takes
-    every k-th."""
+    """Resizes by integer factors: upsampling repeats elements, downsampling takes every k-th. The
+    `exact` form samples other elements and supports upsampling only."""
     x = call.args[0]
     for dim, (size, out) in enumerate(zip(type_of(x).shape, call.result.shape, strict=True)):
         if out % size == 0:
@@ -101,6 +101,6 @@ def upsample_nearest(b: Builder, call: Call) -> ir.Value:
         elif size % out == 0 and "exact" not in call.name:
             x = b.slice(x, dim, 0, out, size // out)
         else:
-            msg = f"expected a resize by a whole factor, got {size} to {out} in dim {dim}"
+            msg = f"expected a resize by an integer factor, got {size} to {out} in dim {dim}"
             raise Unsupported(msg)
     return x

@@ -1,5 +1,4 @@
-"""Ops that take tensors apart and put them together: slices, splits, concatenation, padding,
-flips."""
+"""Slices, splits, concatenation, padding and flips."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ __all__: list[str] = []
 
 @converts("aten.slice.Tensor")
 def slice_(b: Builder, call: Call) -> ir.Value:
-    """Bounds below zero count from the end, bounds beyond it are cut, as in Python."""
+    """As in Python, negative bounds count from the end, and bounds are clamped to the size."""
     x, dim, start, end, step = call.args
     dim %= type_of(x).rank
     first, _, _ = slice(start, end, step).indices(type_of(x).shape[dim])
@@ -125,7 +124,7 @@ def edge_pad(b: Builder, call: Call) -> ir.Value:
 
 
 def _per_dim(pads: Sequence[int], rank: int) -> tuple[list[int], list[int]]:
-    """Torch lists low and high from the last dim backwards."""
+    """Low and high padding per dim. Torch lists pairs from the last dim backwards."""
     low, high = [0] * rank, [0] * rank
     for index in range(len(pads) // 2):
         low[rank - 1 - index], high[rank - 1 - index] = pads[2 * index], pads[2 * index + 1]
@@ -153,8 +152,8 @@ def _pad(b: Builder, x: ir.Value, pads: Sequence[int], value: float) -> ir.Value
 
 
 def _pad_from_edge(b: Builder, x: ir.Value, pads: Sequence[int], mode: str) -> ir.Value:
-    """Pads dim by dim with slices of the tensor itself. A negative amount crops: before the padding
-    of mode circular, behind that of others, which repeat what is cropped."""
+    """Pads dim by dim with slices of the tensor. A negative amount crops: before the padding in
+    mode circular, after it in other modes, whose padding uses the cropped elements."""
     low, high = _per_dim(pads, type_of(x).rank)
     for dim, (before, after) in enumerate(zip(low, high, strict=True)):
         crop = (max(0, -before), max(0, -after))

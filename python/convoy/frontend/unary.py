@@ -1,4 +1,4 @@
-"""Pointwise ops of one tensor that have a `tcp` op of their own, or are a few of them."""
+"""Pointwise ops of one tensor, as one `tcp` op or a few."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _ROUNDING = ("aten.ceil", "aten.floor", "aten.round")
 
 @converts(*_SAME)
 def unary(b: Builder, call: Call) -> ir.Value:
-    """Torch gives a floating-point result for integers too (except abs, neg and rounding): the
-    operand is cast first."""
+    """The operand is cast first, because Torch's result is also floating-point for integers, except
+    for abs, neg and rounding."""
     x = call.args[0]
     if call.name in _ROUNDING and not call.result.dtype.is_floating_point:
         return x
@@ -68,7 +68,7 @@ def exp2(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.trunc")
 def trunc(b: Builder, call: Call) -> ir.Value:
-    """ceil of what is below zero, floor of the rest."""
+    """ceil for negative elements, else floor."""
     x = call.args[0]
     kind = type_of(x)
     if not kind.dtype.is_floating_point:
@@ -89,7 +89,7 @@ def sign(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten._to_copy", "aten.to.dtype", "aten.to.other")
 def to(b: Builder, call: Call) -> ir.Value:
-    """The result's dtype says it all: devices and memory formats have no meaning in value
+    """Casts to the result's dtype. Devices and memory formats have no meaning in value
     semantics."""
     return b.cast(call.args[0], call.result.dtype)
 
@@ -112,5 +112,5 @@ def logical_not(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.isnan")
 def isnan(b: Builder, call: Call) -> ir.Value:
-    """Only a NaN differs from itself."""
+    """x != x, which is true only for NaN."""
     return b.compare("ne", call.args[0], call.args[0])
