@@ -83,7 +83,7 @@ def test_python_form_is_refused(name: str, tmp_path: Path) -> None:
         graph_python(read_graph(_source(name, tmp_path), None))
     assert caught.value.problems == (
         f"{tag} has no method",
-        f"cudnn-frontend 1.32 leaves a {tag} out when it reads JSON",
+        f"cudnn-frontend 1.32 drops a {tag} when it reads JSON",
     )
 
 
@@ -91,15 +91,15 @@ def test_inexpressible_graph_is_refused(tmp_path: Path) -> None:
     with pytest.raises(GraphError) as caught:
         graph_json_text(read_graph(_source("bn_finalize_no_running", tmp_path), None))
     assert caught.value.problems == (
-        "operation 0 (BN_FINALIZE): nothing at PREV_RUNNING_MEAN, which it needs",
-        "operation 0 (BN_FINALIZE): nothing at PREV_RUNNING_VAR, which it needs",
+        "operation 0 (BN_FINALIZE): no tensor at PREV_RUNNING_MEAN, which it requires",
+        "operation 0 (BN_FINALIZE): no tensor at PREV_RUNNING_VAR, which it requires",
     )
     with pytest.raises(GraphError) as caught:
         graph_json_text(read_graph(_source("bn_finalize_inference", tmp_path), None))
     assert caught.value.problems == (
         (
-            "operation 0 (BN_FINALIZE_INFERENCE): bn_finalize of cudnn-frontend 1.32 is "
-            "always in training"
+            "operation 0 (BN_FINALIZE_INFERENCE): bn_finalize of cudnn-frontend 1.32 always has "
+            "the mode training"
         ),
     )
     path = tmp_path / "half.mlir"
@@ -107,7 +107,7 @@ def test_inexpressible_graph_is_refused(tmp_path: Path) -> None:
     with pytest.raises(GraphError) as caught:
         graph_json_text(read_graph(path, None))
     assert caught.value.problems == (
-        "operation 0 (DBN_WEIGHT): compute type HALF; it always sends FLOAT",
+        "operation 0 (DBN_WEIGHT): compute type HALF; it always sets FLOAT",
     )
 
 

@@ -125,7 +125,7 @@ def test_import_of_a_direct_constant(name: str, loaded: Path, tmp_path: Path) ->
 
 def test_dot_and_python_forms(source: Path) -> None:
     graph = read_graph(source, "float")
-    assert "the number 0.10000000149011612" in graph_dot(graph)
+    assert "value 0.10000000149011612" in graph_dot(graph)
     text = graph_python(graph)
     assert "VALUES = {3: 0.10000000149011612}" in text
     assert "t3 = graph.tensor(name='t3', uid=3" in text
@@ -146,7 +146,7 @@ def _plain(source: Path) -> Path:
 def test_infinite_double_is_refused_in_json(tmp_path: Path) -> None:
     path = tmp_path / "graph.mlir"
     path.write_text(_text("wide", "0x7FF0000000000000", "f64"))
-    with pytest.raises(GraphError, match="tensor 3: the value inf, which JSON has no number for"):
+    with pytest.raises(GraphError, match="tensor 3: the value inf, which JSON cannot express"):
         graph_json_text(read_graph(path, "wide"))
 
 
@@ -155,19 +155,19 @@ def test_infinite_double_is_refused_in_json(tmp_path: Path) -> None:
     [
         (
             {"pass_by_value": 0.5},
-            "expected the index of a type and a value of a tensor by value, got 0.5",
+            "expected the index of a type and a value of a by-value tensor, got 0.5",
         ),
         (
             {"is_pass_by_value": False},
-            "expected the index of a type and a value of a tensor by value, got {'index': 3",
+            "expected the index of a type and a value of a by-value tensor, got {'index': 3",
         ),
         (
             {"data_type": "INT32"},
-            "expected a number of the tensor's type, INT32, got the type of index 3",
+            "expected a number of the tensor's type, INT32, got the type with index 3",
         ),
         (
             {"data_type": "INT8"},
-            "expected a number of the tensor's type, INT8, got the type of index 3",
+            "expected a number of the tensor's type, INT8, got the type with index 3",
         ),
         (
             {"pass_by_value": {"index": 3, "value": 0.5}},

@@ -109,6 +109,6 @@ def test_kinds_without_json_are_not_imported() -> None:
     )
     with pytest.raises(
         GraphError,
-        match="node 0: RNG is no operation that cudnn-frontend prints in a form that is known here",
+        match="node 0: RNG is not an operation that cudnn-frontend prints in a known form",
     ):
         read_serialized(document, "graph")

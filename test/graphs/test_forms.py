@@ -51,11 +51,11 @@ BY_JSON = {
 REFUSED = {
     "scaled": (
         f"%y = cudnn.pointwise exp(%x) type = f32 alpha1 = 0.5 : {TENSOR} -> {TENSOR}",
-        "operation 0 (POINTWISE): operation_pointwise_alpha1 = 0.5; it always sends 1.0",
+        "operation 0 (POINTWISE): operation_pointwise_alpha1 = 0.5; it always sets 1.0",
     ),
     "double_clip": (
         f"%y = cudnn.pointwise relu_fwd(%x) type = f32 upper_clip = 0.1 : {TENSOR} -> {TENSOR}",
-        "operation 0 (POINTWISE): relu_upper_clip = 0.1, which no float holds",
+        "operation 0 (POINTWISE): relu_upper_clip = 0.1, which is not exact in float",
     ),
 }
 POOLING = f"""%y = cudnn.resample maxpool(%x) type = f32 window = [3, 3] stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1]
@@ -193,7 +193,7 @@ def test_pooling_has_json_and_no_program(graphs: dict[str, OperationGraph]) -> N
         graph_python(graphs["pooled"])
     no_method, flaw = caught.value.problems
     assert no_method == "RESAMPLE has no method"
-    assert "fractions over 0" in flaw
+    assert "fractions with denominator 0" in flaw
 
 
 EVIL = 'a"b\\c\n"""\'\'\'; import os; os.abort() #{x}\r\x00\u2028'
@@ -244,7 +244,7 @@ def test_cudnn_form_needs_cudnn(
     source: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("CONVOY_CUDNN", str(tmp_path))
-    with pytest.raises(ConvoyError, match="cuDNN is not there"):
+    with pytest.raises(ConvoyError, match="cuDNN is missing"):
         cudnn_json_text(source, "sub")
 
 

@@ -111,17 +111,17 @@ def test_every_unknown_field_is_listed(document: dict[str, Any]) -> None:
     changed["nodes"][2]["inputs"]["IN_1"] = 99
     changed["nodes"].append({"tag": "ROPE", "inputs": {}, "outputs": {}})
     assert _problems(changed) == (
-        "the field 'secret' is not known",
+        "the field 'secret' is unknown",
         "expected nothing in 'workspace_modifications', got {'7': [0, 1, [0.0]]}",
         "expected is_dynamic_shape_enabled = False in the context, got True",
-        "the field 'color' of the context is not known",
-        "tensor 1: the field 'sparsity' is not known",
+        "the field 'color' of the context is unknown",
+        "tensor 1: the field 'sparsity' is unknown",
         (
-            "tensor 2: expected the index of a type and a value of a tensor by value, got "
+            "tensor 2: expected the index of a type and a value of a by-value tensor, got "
             "{'index': 3, 'value': 1.0}"
         ),
-        "node 0 (CONV_FPROP): the field 'winograd' is not known",
-        "node 1 (POINTWISE): inputs: the port 'IN_9' is not known",
+        "node 0 (CONV_FPROP): the field 'winograd' is unknown",
+        "node 1 (POINTWISE): inputs: the port 'IN_9' is unknown",
         "node 2 (POINTWISE): inputs: expected the uid of a tensor at IN_1, got 99",
         "node 4: ROPE has no operation in cudnn IR",
     )
@@ -136,7 +136,7 @@ def test_every_unknown_field_is_listed(document: dict[str, Any]) -> None:
         (("context",), [], "expected an object as the context, got []"),
         (("context", "name"), 5, "expected a name as text, got 5"),
         (("tensors", 0, "uid"), "1", "expected a tensor with a uid, got"),
-        (("tensors", 1, "uid"), 1, "tensor 1 is there twice"),
+        (("tensors", 1, "uid"), 1, "duplicate tensor 1"),
         (
             ("tensors", 0, "dim"),
             [1, 2],
@@ -161,7 +161,7 @@ def test_every_unknown_field_is_listed(document: dict[str, Any]) -> None:
         (
             ("tensors", 0, "ragged_offset_uid"),
             50,
-            "tensor 1: its ragged offset, tensor 50, is not there",
+            "tensor 1: its ragged offset, tensor 50, is missing",
         ),
         (
             ("nodes", 0, "math_mode"),
@@ -184,7 +184,7 @@ def test_every_unknown_field_is_listed(document: dict[str, Any]) -> None:
             ),
         ),
         (("nodes", 1, "outputs", "OUT_0"), 6, "tensor 6 is written by two nodes"),
-        (("nodes", 0, "inputs", "X"), 7, "read what they write, in a circle"),
+        (("nodes", 0, "inputs", "X"), 7, "depend on each other in a cycle"),
     ],
 )
 def test_bad_documents(
@@ -284,7 +284,7 @@ def test_command(
     source.write_text(json.dumps(document | {"fe_workspace_size": 0}))
     assert main(["import", str(source), "-o", str(target)]) == 0
     assert (
-        "not imported, because they are a plan's and not the graph's: fe_workspace_size"
+        "ignored, because they belong to a plan and not to the graph: fe_workspace_size"
         in capsys.readouterr().err
     )
     assert main(["import", str(source)]) == 0
@@ -312,14 +312,14 @@ def test_ubjson() -> None:
         b"": "byte 0: expected 1 bytes, got 0",
         b"[i": "byte 2: expected 1 bytes, got 0",
         b"Si\xffa": "byte 3: expected -1 bytes, got 1",
-        b"Zx": "byte 1: expected the end, got 1 bytes more",
+        b"Zx": "byte 1: expected the end, got 1 more bytes",
         b"x": "byte 0: expected a value, got 'x'",
         b"SZ": "byte 1: expected a length, got 'Z'",
         b"Si\x01\xff": "expected UTF-8",
         b"[$i]": "byte 3: expected a count after a type",
         b"[$Z#l\x7f\xff\xff\xff": "byte 9: expected 2147483647 elements, got 0 bytes",
-        b"{i\x01aZi\x01aZ}": "'a' is there twice",
-        b"[" * 200: "expected 100 levels at most",
+        b"{i\x01aZi\x01aZ}": "duplicate key 'a'",
+        b"[" * 200: "expected at most 100 levels",
     }.items():
         with pytest.raises(ubjson.UbjsonError) as caught:
             ubjson.loads(data)

@@ -1,5 +1,5 @@
-"""cuDNN operation graphs outside the compiler: read from an artifact, `.mlir` or cudnn-frontend;
-printed as JSON, dot, Python, MLIR."""
+"""Reads cuDNN operation graphs from artifacts, `.mlir` files and cudnn-frontend, and prints them as
+JSON, dot, Python and MLIR."""
 
 from __future__ import annotations
 

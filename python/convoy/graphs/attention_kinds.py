@@ -1,8 +1,7 @@
-"""Attention as one operation, as a row of the table of kinds.
+"""The table of kinds: attention as one operation.
 
-cudnn-frontend's SDPA is that operation where its implementation is UNIFIED; where it is COMPOSITE,
-and for masks, dropout and a bias, it writes other operations when the graph is built. Those are
-recorded and imported as what they are.
+cudnn-frontend's SDPA with the implementation UNIFIED is this operation. With COMPOSITE, and for
+masks, dropout and a bias, it builds other operations, which are recorded and imported instead.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ ATTENTION_KINDS = (
             "stats_use_log2": False,
             "unfuse_fma": False,
         },
-        # A scale that is a number is a tensor by value as well, once the graph is built.
+        # A scale given as a number is also a by-value tensor in the built graph.
         hints=("attn_scale_value", "max_seq_len_kv", "max_total_seq_len_q", "max_total_seq_len_kv"),
         computes="FLOAT",
         method="sdpa",

@@ -1,5 +1,5 @@
-"""A graph as the JSON that cuDNN itself writes into its log when it finalizes one, everything that
-was left to defaults filled in."""
+"""Prints a graph as the JSON that cuDNN logs when it finalizes the graph, which includes
+defaults."""
 
 from __future__ import annotations
 
@@ -20,9 +20,19 @@ _LOGGED = re.compile(r"apiLog: type=json; val=(.*);$", re.MULTILINE)
 
 
 def cudnn_json_text(path: Path, name: str | None, *, run_native: bool = False) -> str:
-    """The JSON of the graph `name` of an artifact or a `.mlir` file, from the cuDNN of this
-    machine. `run_native` lets native code of an artifact run, in another process. Raises
-    ConvoyError with cuDNN's own words when it refuses the graph, or when there is no cuDNN."""
+    """Prints a graph with the installed cuDNN.
+
+    Args:
+        path: An artifact, or a `.mlir` file.
+        name: The graph. None for the only one.
+        run_native: Whether native code of an artifact may run, in another process.
+
+    Returns:
+        cuDNN's JSON.
+
+    Raises:
+        ConvoyError: cuDNN is missing or rejects the graph; has cuDNN's message.
+    """
     library, symbol, _ = graph_library(path, name, run_native=run_native)
     with tempfile.TemporaryDirectory(prefix="convoy-") as folder:
         native, log = Path(folder) / "native.so", Path(folder) / "cudnn.log"
@@ -32,7 +42,7 @@ def cudnn_json_text(path: Path, name: str | None, *, run_native: bool = False) -
             "CUDNN_LOGINFO_DBG": "1",
             "CUDNN_LOGDEST_DBG": str(log),
         }
-        # The child finds the packages where this process has.
+        # The child uses this process's search path.
         variables["PYTHONPATH"] = os.pathsep.join(each or "." for each in sys.path)
         program = [sys.executable, "-m", "convoy_runtime.cuda.cudnn.graph_log", str(native), symbol]
         done = subprocess.run(
@@ -44,6 +54,6 @@ def cudnn_json_text(path: Path, name: str | None, *, run_native: bool = False) -
             )
         logged = _LOGGED.findall(log.read_text(errors="replace"))
     if not logged:
-        message = "this cuDNN writes no graphs into its log; 9.19 does"
+        message = "this version of cuDNN does not log graphs; 9.19 does"
         raise ConvoyError(message)
     return json.dumps(json.loads(logged[-1]), indent=2)

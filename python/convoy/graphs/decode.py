@@ -1,5 +1,4 @@
-"""Recorded descriptor calls as an OperationGraph. What is not understood is refused, never left
-out."""
+"""Decodes recorded descriptor calls to an OperationGraph. Anything unknown is an error."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from convoy_runtime.recorder import RecordedDescriptor, Recording, Setting
 
 __all__ = ["backend_names", "decode", "settings_by_name"]
 
-#: How an element of a type that is no enum is read: a struct format.
+#: Type to the struct format of an element, for types that are not enums.
 _FORMATS = {
     "boolean": "?",
     "int64": "q",
@@ -27,13 +26,14 @@ _FORMATS = {
     "fraction": "qq",
 }
 _DESCRIPTOR = 15
-#: Said by another attribute as well: by how many numbers the others have, by the tensor.
+#: Redundant attributes: they follow from the lengths of others, or from the tensor.
 _IMPLIED = {"convolution_spatial_dims", "resample_spatial_dims"}
 
 
 @functools.cache
 def backend_names() -> Mapping[str, Mapping[int, str]]:
-    """Names of cuDNN's backend API by category and number, from the compiler's descriptor table."""
+    """The names of cuDNN's backend API from the compiler's descriptor table: category and number to
+    name."""
     from convoy import _convoy
 
     names: dict[str, dict[int, str]] = {}
@@ -43,10 +43,17 @@ def backend_names() -> Mapping[str, Mapping[int, str]]:
 
 
 def settings_by_name(descriptor: RecordedDescriptor) -> dict[str, Any]:
-    """The attributes of a descriptor by name: numbers, enumerators in capitals, places of
-    descriptors; one alone or a tuple of several.
+    """Decodes the attributes of a descriptor.
 
-    Raises GraphError for a number that the descriptor table does not have.
+    Args:
+        descriptor: The descriptor.
+
+    Returns:
+        Attribute name to value, or to a tuple of several: numbers, enumerators in capitals, or
+        indices of descriptors.
+
+    Raises:
+        GraphError: The descriptor table lacks a number.
     """
     return {
         _name("attribute", number): _value(setting)
@@ -57,8 +64,19 @@ def settings_by_name(descriptor: RecordedDescriptor) -> dict[str, Any]:
 def decode(
     recording: Recording, name: str, values: Mapping[int, float | int] | None = None
 ) -> OperationGraph:
-    """The graph that a build function described; `values` are those of its constants by uid, which
-    are not said to cuDNN. Raises GraphError with everything that is not understood."""
+    """Decodes the graph of a build function.
+
+    Args:
+        recording: The recorded calls.
+        name: The name of the graph.
+        values: uid to value of constants, which cuDNN does not get when the graph is built.
+
+    Returns:
+        The graph.
+
+    Raises:
+        GraphError: Parts of the graph are unknown; lists all of them.
+    """
     descriptors = recording.descriptors
     root = descriptors[recording.result]
     if _name("descriptor", root.kind) != "operationgraph":
@@ -82,7 +100,7 @@ def decode(
         operation = _name("descriptor", descriptors[place].kind)
         kind = kind_of(operation, settings_by_name(descriptors[place]))
         if kind is None:
-            problems.append(f"{operation} is not known here")
+            problems.append(f"{operation} is unknown")
             continue
         nodes.append(_node(kind, place, descriptors, uids, problems))
     for place, uid in uids.items():
@@ -129,7 +147,7 @@ def _node(
             if value != kind.fixed[name]:
                 beyond[name] = value
         elif name not in _IMPLIED and name not in kind.chosen_by:
-            problems.append(f"{kind.descriptor} has {name} = {value}, which is not known here")
+            problems.append(f"{kind.descriptor} has an unknown attribute, {name} = {value}")
     attributes |= {key: port in inputs or port in outputs for key, port in kind.present.items()}
     order = list(dict.fromkeys([*kind.inputs.values(), *inputs]))
     inputs = {port: inputs[port] for port in order if port in inputs}
@@ -165,8 +183,7 @@ def _tensor(
             )
         else:
             problems.append(
-                f"tensor {settings['tensor_unique_id']} has {name} = {value}, which is "
-                "not known here"
+                f"tensor {settings['tensor_unique_id']} has an unknown attribute, {name} = {value}"
             )
     return Tensor(name=f"t{settings['tensor_unique_id']}", value=number, **fields)
 
@@ -195,14 +212,14 @@ def _name(category: str, number: int) -> str:
 
 
 def _value(setting: Setting) -> Any:
-    """One value alone, or a tuple where there are several or where the attribute is a list."""
+    """The value, or a tuple if there are several or the attribute is a list."""
     kind = _name("type", setting.type)
     if setting.type == _DESCRIPTOR:
         values: tuple[Any, ...] = tuple(setting.data)
     elif kind in _FORMATS:
         form = _FORMATS[kind]
         flat = struct.unpack(f"<{form * setting.count}", bytes(setting.data))
-        # A fraction is a numerator and a denominator; whole ones are numbers.
+        # A fraction is a numerator and a denominator; integers are numbers.
         values = (
             flat
             if len(form) == 1

@@ -1,4 +1,4 @@
-"""An OperationGraph as text for Graphviz:
+"""Prints an OperationGraph for Graphviz:
 `convoy inspect FILE --graph NAME --as dot | dot -Tsvg -o graph.svg`."""
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ __all__ = ["graph_dot"]
 
 
 def graph_dot(graph: OperationGraph) -> str:
-    """Operations are rounded boxes, tensors plain ones, dashed when virtual; edges carry the ports'
-    names."""
+    """Prints operations as rounded boxes and tensors as plain boxes, dashed if virtual. Edges are
+    labeled with ports."""
     return "\n".join(_lines(graph)) + "\n"
 
 
@@ -46,7 +46,7 @@ def _tensor_label(tensor: Tensor) -> str:
     ]
     lines.append(f"strides {', '.join(map(str, tensor.strides))}")
     words = ["virtual"] * tensor.virtual + [
-        "by value" if tensor.value is None else f"the number {tensor.value}"
+        "by value" if tensor.value is None else f"value {tensor.value}"
     ] * tensor.by_value
     words += [f"alignment {tensor.alignment}"] * (tensor.alignment != DEFAULT_ALIGNMENT)
     words += [f"{tensor.vector_count} of dim {tensor.vectorized_dimension} as a vector"] * (
@@ -57,16 +57,16 @@ def _tensor_label(tensor: Tensor) -> str:
 
 
 def _node_label(node: Node) -> str:
-    said = {
+    attributes = {
         key: value for key, value in {**node.attributes, **node.beyond}.items() if value is not None
     }
-    mode = said.pop("mode", None)
+    mode = attributes.pop("mode", None)
     head = f"{node.tag} {mode}" if mode else node.tag
     return "\n".join(
         [
             head,
-            *([f"computes in {node.compute}"] if node.compute else []),
-            *(f"{key} = {_text(said[key])}" for key in said),
+            *([f"compute type {node.compute}"] if node.compute else []),
+            *(f"{key} = {_text(value)}" for key, value in attributes.items()),
         ]
     )
 
@@ -76,7 +76,6 @@ def _text(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A quoted string of the dot language. A backslash is doubled, so that nothing in a name is an
-    escape."""
+    """A quoted string of the dot language, with backslashes escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{"".join(each if each.isprintable() else "?" for each in escaped)}"'

@@ -1,5 +1,5 @@
-"""Operations that cudnn-frontend has no form for, as rows of the table of kinds: they are drawn,
-and refused by name elsewhere."""
+"""The table of kinds: operations that cudnn-frontend does not have. They can be printed as dot
+only."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ FOREIGN_KINDS = (
     Kind(
         tag="RNG",
         descriptor="operation_rng",
-        # A seed may be a number as well, and is an attribute then.
+        # A seed that is a number is an attribute.
         inputs={"operation_rng_seed": "Seed", "operation_rng_offset_desc": "Offset"},
         outputs={"operation_rng_ydesc": "Y"},
         operator="operation_rng_desc",
@@ -73,8 +73,8 @@ FOREIGN_KINDS = (
             "rng_normal_dist_standard_deviation": "standard_deviation",
         },
         foreign=(
-            "cudnn-frontend 1.32 has no method for random numbers, and leaves an RNG out "
-            "when it reads JSON"
+            "cudnn-frontend 1.32 has no method for random numbers, and drops an RNG when it reads "
+            "JSON"
         ),
     ),
     Kind(
@@ -115,6 +115,6 @@ FOREIGN_KINDS = (
         },
         outputs={f"{_FINALIZE}_eq_scale_desc": "EQ_SCALE", f"{_FINALIZE}_eq_bias_desc": "EQ_BIAS"},
         compute=f"{_FINALIZE}_math_prec",
-        foreign="bn_finalize of cudnn-frontend 1.32 is always in training",
+        foreign="bn_finalize of cudnn-frontend 1.32 always has the mode training",
     ),
 )

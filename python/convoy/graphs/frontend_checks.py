@@ -1,4 +1,4 @@
-"""What values of cudnn-frontend's JSON have to be."""
+"""Checks of values in cudnn-frontend's JSON."""
 
 from __future__ import annotations
 
@@ -9,8 +9,16 @@ __all__ = ["is_int", "is_ints", "read_float"]
 
 
 def read_float(value: Any, what: str, problems: list[str]) -> float | None:
-    """A float of the JSON: eight hexadecimal digits. None when it is None, or is no such text,
-    which `problems` tells of `what`."""
+    """Reads a float, which is eight hexadecimal digits.
+
+    Args:
+        value: The JSON value.
+        what: Its name, for messages.
+        problems: Receives the message for an invalid value.
+
+    Returns:
+        The float; None for None or an invalid value.
+    """
     if value is None:
         return None
     try:
@@ -21,10 +29,10 @@ def read_float(value: Any, what: str, problems: list[str]) -> float | None:
 
 
 def is_int(value: Any) -> bool:
-    """Whether it is an integer; true and false are none."""
+    """Whether a value is an integer and not a bool."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_ints(value: Any) -> bool:
-    """Whether it is a list of integers."""
+    """Whether a value is a list of integers."""
     return isinstance(value, list) and all(is_int(each) for each in value)

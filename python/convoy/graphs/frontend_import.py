@@ -1,9 +1,8 @@
-"""cudnn-frontend's serialized graphs as OperationGraphs: the JSON of `str(graph)`, or the bytes of
+"""Reads graphs that cudnn-frontend serialized: the JSON of `str(graph)`, or the bytes of
 `graph.serialize()`.
 
-Reading is strict: every field is understood, or is named in the error. What a blob holds beside the
-graph (a built plan, cuDNN's own data) is no part of the graph; `read_serialized` says which of it
-there was.
+Reading is strict: an unknown field is an error. Fields of a built plan and cuDNN's own data do not
+belong to the graph; `read_serialized` returns their names.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from convoy.graphs.model import GraphError, Node, OperationGraph
 
 __all__ = ["read_serialized"]
 
-#: Of a graph's identity or of a built plan, not of the graph.
+#: Fields of the graph's identity and of a built plan, which are ignored.
 _NOT_THE_GRAPH = {"gid", "cudnn_backend_version", "cudnn_frontend_version"}
 _PLAN = {"cudnn_backend_data", "variant_pack_uids", "behavior_notes", "fe_workspace_size"}
-#: What cudnn-frontend does around the operation graph, which cudnn IR has no word for: refused
-#: unless empty.
+#: Work of cudnn-frontend around the operation graph, which cudnn IR cannot express: an error unless
+#: empty.
 _AROUND = {
     "workspace_modifications",
     "aligned_operands",
@@ -39,10 +38,17 @@ _GRAPH = {"json_version", "context", "nodes", "tensors"}
 
 
 def read_serialized(data: bytes, name: str) -> tuple[OperationGraph, list[str]]:
-    """The graph in `data`, and the fields of a plan that came with it. `name` is the graph's when
-    the data has none.
+    """Reads a serialized graph.
 
-    Raises GraphError that lists everything that is not understood.
+    Args:
+        data: The content of the file.
+        name: The name of the graph if the data has none.
+
+    Returns:
+        The graph, and the names of the fields of a plan.
+
+    Raises:
+        GraphError: Parts of the data are unknown or invalid; lists all of them.
     """
     document = _parse(data, name)
     problems: list[str] = []
@@ -52,7 +58,7 @@ def read_serialized(data: bytes, name: str) -> tuple[OperationGraph, list[str]]:
             name, [f"expected cudnn-frontend's json_version {JSON_VERSION!r}, got {version!r}"]
         )
     known = _GRAPH | _NOT_THE_GRAPH | _PLAN | _AROUND | {"pass_by_values"}
-    problems += [f"the field {key!r} is not known" for key in document if key not in known]
+    problems += [f"the field {key!r} is unknown" for key in document if key not in known]
     problems += [
         f"expected nothing in {key!r}, got {document[key]}"
         for key in sorted(_AROUND & document.keys())
@@ -65,7 +71,7 @@ def read_serialized(data: bytes, name: str) -> tuple[OperationGraph, list[str]]:
     if not isinstance(nodes, list):
         problems.append(f"expected a list of nodes, got {nodes!r}")
         nodes = []
-    # A tensor that was refused above is there all the same.
+    # Includes tensors that are rejected above.
     uids = {
         each["uid"]
         for each in document.get("tensors") or ()
@@ -119,7 +125,7 @@ def _context(context: Any, problems: list[str]) -> dict[str, Any]:
         if key in fixed and value != fixed[key]:
             problems.append(f"expected {key} = {fixed[key]} in the context, got {value!r}")
         elif key not in fixed and key not in types | {"name"}:
-            problems.append(f"the field {key!r} of the context is not known")
+            problems.append(f"the field {key!r} of the context is unknown")
     if not isinstance(context.get("name", ""), str):
         problems.append(f"expected a name as text, got {context['name']!r}")
     return context
@@ -138,8 +144,7 @@ def _node(
     kind = BY_TAG[tag]
     if kind.foreign:
         problems.append(
-            f"node {place}: {tag} is no operation that cudnn-frontend prints in a form "
-            "that is known here"
+            f"node {place}: {tag} is not an operation that cudnn-frontend prints in a known form"
         )
         return None
     what = f"node {place} ({tag})"
@@ -162,7 +167,7 @@ def _node(
         *kind.hints,
     }
     problems += [
-        f"{what}: the field {key!r} is not known"
+        f"{what}: the field {key!r} is unknown"
         for key, value in entry.items()
         if key not in known and value is not None
     ]
@@ -178,8 +183,8 @@ def _node(
         attributes[key] = value
     problems += [
         (
-            f"{what}: expected {key} = {value!r}, got {entry[key]!r}: cudnn-frontend makes "
-            "other operations of it"
+            f"{what}: expected {key} = {value!r}, got {entry[key]!r}, for which cudnn-frontend "
+            "builds other operations"
         )
         for key, value in kind.only.items()
         if entry.get(key) not in (None, value)
@@ -222,7 +227,8 @@ def _node(
 
 
 def _wrong(key: str, value: Any) -> str:
-    """What a value should have been; empty when it is that. What passes is printed as it stands."""
+    """The expected form of a value, or an empty string if it has that form. Valid values are later
+    printed verbatim."""
     if key in (
         "mode",
         "math_mode",
@@ -260,14 +266,14 @@ def _ports(
         return {}
     for port, uid in entry.items():
         if port not in names:
-            problems.append(f"{what}: the port {port!r} is not known")
+            problems.append(f"{what}: the port {port!r} is unknown")
         elif not is_int(uid) or uid not in uids:
             problems.append(f"{what}: expected the uid of a tensor at {port}, got {uid!r}")
     return {port: entry[port] for port in names if port in entry}
 
 
 def _ordered(nodes: list[Node], problems: list[str]) -> tuple[Node, ...]:
-    """The nodes, each after those that write what it reads, otherwise as they came."""
+    """Sorts the nodes topologically, otherwise stably."""
     writers: dict[int, Node] = {}
     for node in nodes:
         for uid in node.outputs.values():
@@ -287,8 +293,8 @@ def _ordered(nodes: list[Node], problems: list[str]) -> tuple[Node, ...]:
         )
         if ready is None:
             problems.append(
-                f"{', '.join(node.name or node.tag for node in left)}: read what they "
-                "write, in a circle"
+                f"{', '.join(node.name or node.tag for node in left)}: depend on each other in a "
+                "cycle"
             )
             break
         left.remove(ready)

@@ -1,5 +1,5 @@
-"""An OperationGraph as the JSON, version 2.0, that cudnn-frontend 1.32 prints (`str(graph)`) and
-reads (`graph.deserialize(text)`)."""
+"""Prints an OperationGraph as the JSON, version 2.0, of cudnn-frontend 1.32 (`str(graph)` and
+`graph.deserialize(text)`)."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ __all__ = [
     "compute_type_of",
     "graph_json",
     "graph_json_text",
+    "inexpressible",
     "intermediate_type_of",
     "io_type_of",
     "scalar_json",
-    "unsayable",
 ]
 
 JSON_VERSION = "2.0"
-#: The types that a tensor by value may have there, in the order of its variant; and those whose
-#: numbers are written as floats.
+#: The types of by-value tensors in cudnn-frontend, in the order of its variant; and those whose
+#: values are written as floats.
 SCALAR_TYPES = ("INT64", "INT32", "HALF", "FLOAT", "DOUBLE", "BFLOAT16")
 FLOAT_SCALARS = frozenset({"HALF", "FLOAT", "BFLOAT16"})
 
 
-def unsayable(graph: OperationGraph) -> list[str]:
-    """What of a graph cudnn-frontend has no word for, one line each."""
+def inexpressible(graph: OperationGraph) -> list[str]:
+    """The parts of a graph that cudnn-frontend cannot express, one line each."""
     problems = []
     for place, node in enumerate(graph.nodes):
         what = f"operation {place} ({node.tag})"
         problems += [
-            f"{what}: {name} = {value}; it always sends {BY_TAG[node.tag].fixed.get(name)}"
+            f"{what}: {name} = {value}; it always sets {BY_TAG[node.tag].fixed.get(name)}"
             for name, value in node.beyond.items()
         ]
-        # Scalars are floats there, doubles in the backend.
+        # Scalars are floats in cudnn-frontend, and doubles in the backend.
         problems += [
-            f"{what}: {key} = {value}, which no float holds"
+            f"{what}: {key} = {value}, which is not exact in float"
             for key, value in node.attributes.items()
             if key in BY_TAG[node.tag].floats and value is not None and not _is_float(value)
         ]
@@ -55,14 +55,14 @@ def unsayable(graph: OperationGraph) -> list[str]:
         if kind.foreign:
             problems.append(f"{what}: {kind.foreign}")
         if kind.computes and node.compute not in ("", kind.computes):
-            problems.append(f"{what}: compute type {node.compute}; it always sends {kind.computes}")
+            problems.append(f"{what}: compute type {node.compute}; it always sets {kind.computes}")
         problems += [
-            f"{what}: nothing at {port}, which it needs"
+            f"{what}: no tensor at {port}, which it requires"
             for port in kind.needed
             if port not in node.inputs
         ]
         problems += [
-            f"{what}: {port} is a result, and it wants a virtual tensor"
+            f"{what}: {port} is a result, and it requires a virtual tensor"
             for port in kind.virtual
             if port in node.outputs and not graph.tensors[node.outputs[port]].virtual
         ]
@@ -83,16 +83,16 @@ def unsayable(graph: OperationGraph) -> list[str]:
             and tensor.data_type == "DOUBLE"
         ):
             problems.append(
-                f"tensor {tensor.uid}: the value {tensor.value}, which JSON has no number for"
+                f"tensor {tensor.uid}: the value {tensor.value}, which JSON cannot express"
             )
     return problems
 
 
 def graph_json(graph: OperationGraph) -> dict[str, Any]:
-    """The JSON document. Raises GraphError for what cudnn-frontend cannot say."""
-    if problems := unsayable(graph):
+    """The JSON document. Raises GraphError if cudnn-frontend cannot express the graph."""
+    if problems := inexpressible(graph):
         raise GraphError(
-            f"graph {graph.name} cannot be said in cudnn-frontend's terms (--as dot shows it)",
+            f"cudnn-frontend cannot express graph {graph.name} (--as dot shows it)",
             problems,
         )
     return {
@@ -115,13 +115,13 @@ def graph_json(graph: OperationGraph) -> dict[str, Any]:
 
 
 def graph_json_text(graph: OperationGraph) -> str:
-    """The JSON document as text, for people and for `deserialize`."""
+    """The JSON document as indented text. Raises GraphError."""
     return json.dumps(graph_json(graph), indent=2, allow_nan=False)
 
 
 def compute_type_of(graph: OperationGraph) -> str:
-    """The graph's own compute type: of operations that have none of their own there, else of its
-    first operation."""
+    """The compute type of the graph: that of operations without a compute type in the JSON, else of
+    the first operation."""
     types = [
         node.compute
         for node in sorted(graph.nodes, key=lambda node: not _of_graph(node))
@@ -143,7 +143,7 @@ def io_type_of(graph: OperationGraph) -> str:
 
 
 def _of_graph(node: Node) -> bool:
-    """Whether an operation computes in the graph's own type there."""
+    """Whether an operation uses the compute type of the graph in cudnn-frontend."""
     return bool(BY_TAG[node.tag].compute) and not BY_TAG[node.tag].json_compute
 
 
@@ -156,7 +156,7 @@ def _node(node: Node, place: int, graph_type: str) -> dict[str, Any]:
     }
     floats = BY_TAG[node.tag].floats
     if BY_TAG[node.tag].json_compute:
-        # An operation that has no type of its own has the graph's there.
+        # An operation without a compute type has that of the graph.
         result["compute_data_type"] = node.compute or BY_TAG[node.tag].computes or graph_type
     result |= {**dict.fromkeys(BY_TAG[node.tag].hints), **BY_TAG[node.tag].only}
     return result | {
@@ -187,8 +187,8 @@ def _tensor(tensor: Tensor) -> dict[str, Any]:
 
 
 def scalar_json(data_type: str, value: float | int) -> dict[str, Any]:
-    """A number of a tensor by value, as its place among cudnn-frontend's types and its value;
-    floats are eight hexadecimal digits."""
+    """The value of a by-value tensor: the index of its type in cudnn-frontend's variant, and the
+    number, where floats are eight hexadecimal digits."""
     return {
         "index": SCALAR_TYPES.index(data_type),
         "value": _float_text(value) if data_type in FLOAT_SCALARS else value,

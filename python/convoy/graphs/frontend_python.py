@@ -1,9 +1,8 @@
-"""An OperationGraph as a Python program for cudnn-frontend 1.32
-(`pip install nvidia-cudnn-frontend`), to run or to put into a bug report.
+"""Prints an OperationGraph as a Python program for cudnn-frontend 1.32
+(`pip install nvidia-cudnn-frontend`), to run or for a bug report.
 
-Graphs that `cudnn.pygraph`'s methods can say become calls of those; others, where the JSON says
-what the methods cannot, load the JSON. Every name from outside goes into the program as a Python
-literal, and nowhere else.
+The program calls the methods of `cudnn.pygraph`, or loads the JSON of a graph that the methods
+cannot express. Names from the graph are only in Python literals.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from typing import Any
 from convoy.graphs.frontend_json import (
     compute_type_of,
     graph_json_text,
+    inexpressible,
     intermediate_type_of,
     io_type_of,
-    unsayable,
 )
 from convoy.graphs.kinds import BY_TAG
 from convoy.graphs.model import DEFAULT_ALIGNMENT, GraphError, Node, OperationGraph, Tensor
 
 __all__ = ["graph_python"]
 
-#: The keys of a pointwise node and the parameters of the methods that take them, by method.
+#: Method to the keys of a pointwise node and the parameters for them.
 _SCALARS = {
     "relu": {
         "relu_lower_clip": "lower_clip",
@@ -41,10 +40,10 @@ _SCALARS = {
     "gen_index": {"axis": "axis"},
 }
 _HEAD = '''\
-"""A cuDNN operation graph, written by convoy inspect. It needs nvidia-cudnn-frontend.
+"""A cuDNN operation graph, written by convoy inspect. It requires nvidia-cudnn-frontend.
 
-On a machine without a GPU, name a file with device properties as JSON as the first argument;
-plans are not asked for there.
+On a machine without a GPU, pass a JSON file of device properties as the first argument;
+no execution plans are created then.
 """
 
 import sys
@@ -59,13 +58,13 @@ _LOAD = """    graph = cudnn.pygraph(**options)
     graph.deserialize(GRAPH)
     return graph
 """
-#: Attention asks for the architecture beside the properties, and build_operation_graph leaves it to
-#: planning.
+#: Attention also requires the architecture, and is built by planning and not by
+#: build_operation_graph.
 _ATTENTION = {
-    "as the first argument;": "as the first argument, and 90 for sm_90 as the second;",
+    "as the first argument;": "as the first argument, and e.g. 90 for sm_90 as the second;",
     "(file.read())\n": '(file.read())\n        options["sm_version"] = int(sys.argv[2])\n',
     "    graph.build_operation_graph()\n": "    graph.build_operation_graph()\n"
-    "    graph.key()  # this says the graph to cuDNN\n",
+    "    graph.key()  # passes the graph to cuDNN\n",
 }
 _TAIL = """
 
@@ -81,19 +80,19 @@ if __name__ == "__main__":
         graph.create_execution_plans([cudnn.heur_mode.A, cudnn.heur_mode.FALLBACK])
         graph.check_support()
         count = graph.get_execution_plan_count()
-        print(count, "execution plans, of which one at least is supported")
+        print(count, "execution plans, at least one of which is supported")
 """
 
 
 def graph_python(graph: OperationGraph) -> str:
-    """The program. Raises GraphError for what neither cudnn-frontend's Python methods nor its JSON
-    can say."""
-    problems = unsayable(graph)
+    """The program. Raises GraphError if neither the methods nor the JSON of cudnn-frontend can
+    express the graph."""
+    problems = inexpressible(graph)
     by_calls = list(_beyond_calls(graph))
     by_json = [flaw for node in graph.nodes if (flaw := BY_TAG[node.tag].json_flaw)]
     if problems or (by_calls and by_json):
         raise GraphError(
-            f"graph {graph.name} cannot be said in cudnn-frontend's terms (--as dot shows it)",
+            f"cudnn-frontend cannot express graph {graph.name} (--as dot shows it)",
             problems or by_calls + by_json,
         )
     head, tail = _HEAD, _TAIL
@@ -110,18 +109,18 @@ def graph_python(graph: OperationGraph) -> str:
 
 
 def _values(graph: OperationGraph) -> str:
-    """The numbers of tensors by value, which `graph.execute` wants in host memory: the methods have
-    no word for them."""
+    """The values of by-value tensors, which `graph.execute` expects in host memory, because the
+    methods have no parameter for them."""
     values = {tensor.uid: tensor.value for tensor in graph.inputs() if tensor.value is not None}
     if not values:
         return ""
-    said = ", ".join(f"{uid}: {_literal(value)}" for uid, value in values.items())
-    head = "\n#: What to execute the graph with at the tensors by value, by uid.\n"
-    return f"{head}VALUES = {{{said}}}\n"
+    items = ", ".join(f"{uid}: {_literal(value)}" for uid, value in values.items())
+    head = "\n#: uid to value of by-value tensors, for graph.execute.\n"
+    return f"{head}VALUES = {{{items}}}\n"
 
 
 def _beyond_calls(graph: OperationGraph) -> Iterator[str]:
-    """What of a graph the methods of cudnn.pygraph have no parameter for."""
+    """The parts of a graph that the methods of cudnn.pygraph cannot express."""
     for tensor in graph.tensors.values():
         if tensor.alignment != DEFAULT_ALIGNMENT:
             yield f"tensor {tensor.uid} has the alignment {tensor.alignment}"
@@ -149,9 +148,9 @@ def _beyond_calls(graph: OperationGraph) -> Iterator[str]:
 
 
 def _json_literal(graph: OperationGraph, reasons: list[str]) -> Iterator[str]:
-    """The graph's JSON as a constant of the program: a literal a line, so that nothing in it can
-    end one."""
-    yield "# As JSON, because the methods of cudnn.pygraph have no word for this:"
+    """The graph's JSON as a constant of the program, with a literal per line so that quotes are
+    escaped."""
+    yield "# As JSON, because the methods of cudnn.pygraph cannot express this:"
     yield from (f"#   {reason}" for reason in reasons)
     yield "GRAPH = ("
     yield from (f"    {line!r}" for line in graph_json_text(graph).splitlines(keepends=True))
@@ -172,7 +171,7 @@ def _calls(graph: OperationGraph) -> Iterator[str]:
     yield "    **options,"
     yield ")"
     offsets = {tensor.ragged_offset for tensor in graph.tensors.values()}
-    # A tensor's ragged offset is declared before it.
+    # Ragged offsets are declared before the tensors that use them.
     for tensor in sorted(graph.inputs(), key=lambda each: (each.uid not in offsets, each.uid)):
         yield _declaration(tensor)
     for place, node in enumerate(graph.nodes):
@@ -181,22 +180,22 @@ def _calls(graph: OperationGraph) -> Iterator[str]:
 
 
 def _declaration(tensor: Tensor) -> str:
-    said = {
+    arguments = {
         "name": repr(tensor.name),
         "uid": tensor.uid,
         "dim": list(tensor.dims),
         "stride": list(tensor.strides),
     }
-    said["data_type"] = f"cudnn.data_type.{tensor.data_type}"
+    arguments["data_type"] = f"cudnn.data_type.{tensor.data_type}"
     if tensor.by_value:
-        said["is_pass_by_value"] = True
+        arguments["is_pass_by_value"] = True
     if tensor.reordering != "NONE":
-        said["reordering_type"] = f"cudnn.tensor_reordering.{tensor.reordering}"
+        arguments["reordering_type"] = f"cudnn.tensor_reordering.{tensor.reordering}"
     if tensor.ragged_offset is not None:
-        said["ragged_offset"] = f"t{tensor.ragged_offset}"
+        arguments["ragged_offset"] = f"t{tensor.ragged_offset}"
     return (
         f"t{tensor.uid} = "
-        f"graph.tensor({', '.join(f'{key}={value}' for key, value in said.items())})"
+        f"graph.tensor({', '.join(f'{key}={value}' for key, value in arguments.items())})"
     )
 
 
@@ -205,31 +204,31 @@ def _call(graph: OperationGraph, node: Node, place: int) -> Iterator[str]:
     kind = BY_TAG[node.tag]
     names = _arguments(node)
     if kind.listed:
-        said = [f"inputs=[{', '.join(f't{uid}' for uid in node.inputs.values())}]"]
+        arguments = [f"inputs=[{', '.join(f't{uid}' for uid in node.inputs.values())}]"]
     else:
-        said = [
+        arguments = [
             f"{names[port]}=t{uid}" if names[port] else f"t{uid}"
             for port, uid in node.inputs.items()
         ]
     for key, parameter in parameters.items():
         value = node.attributes.get(key)
         if value is not None:
-            said.append(
+            arguments.append(
                 f"{parameter}=cudnn.{kind.enums[key]}.{value}"
                 if key in kind.enums
                 else f"{parameter}={_literal(value)}"
             )
-    said += [f"{flag}={port in node.outputs}" for flag, port in kind.flags.items()]
+    arguments += [f"{flag}={port in node.outputs}" for flag, port in kind.flags.items()]
     if node.tag == "SDPA":
-        said.append("implementation=cudnn.attention_implementation.UNIFIED")
+        arguments.append("implementation=cudnn.attention_implementation.UNIFIED")
     if node.compute and kind.method_compute:
-        said.append(f"compute_data_type=cudnn.data_type.{node.compute}")
-    said.append(f"name={node.name or f'{node.tag.lower()}.{place}'!r}")
+        arguments.append(f"compute_data_type=cudnn.data_type.{node.compute}")
+    arguments.append(f"name={node.name or f'{node.tag.lower()}.{place}'!r}")
     results = [
         f"t{node.outputs[port]}" if port in node.outputs else "_"
         for port in kind.results or node.outputs
     ]
-    yield f"{', '.join(results)} = graph.{method}({', '.join(said)})"
+    yield f"{', '.join(results)} = graph.{method}({', '.join(arguments)})"
     for uid in node.outputs.values():
         tensor = graph.tensors[uid]
         setters = [
@@ -247,7 +246,7 @@ def _call(graph: OperationGraph, node: Node, place: int) -> Iterator[str]:
 
 
 def _method(node: Node) -> tuple[str, dict[str, str]]:
-    """The method of cudnn.pygraph for an operation, or nothing, and its parameters by key."""
+    """The method of cudnn.pygraph for an operation, or an empty string, and key to parameter."""
     if node.tag == "POINTWISE":
         mode = node.attributes["mode"]
         if mode == "ATAN2":
@@ -262,7 +261,7 @@ def _method(node: Node) -> tuple[str, dict[str, str]]:
 
 
 def _arguments(node: Node) -> dict[str, str]:
-    """The parameter at each port; empty for one that is given by place."""
+    """Port to parameter; empty for a positional one."""
     return (
         {"IN_0": "", "IN_1": "", "IN_2": ""}
         if node.tag == "POINTWISE"

@@ -13,8 +13,15 @@ __all__ = ["other_values", "read_tensors"]
 
 
 def read_tensors(entries: Any, problems: list[str]) -> dict[int, Tensor]:
-    """The tensors of `entries`, by uid; what is not understood is left out, and named in
-    `problems`."""
+    """Reads the tensors of a serialized graph.
+
+    Args:
+        entries: The JSON value.
+        problems: Receives a message for each invalid tensor.
+
+    Returns:
+        uid to tensor, without invalid ones.
+    """
     if not isinstance(entries, list):
         problems.append(f"expected a list of tensors, got {entries!r}")
         return {}
@@ -24,13 +31,12 @@ def read_tensors(entries: Any, problems: list[str]) -> dict[int, Tensor]:
         if tensor is None:
             continue
         if tensor.uid in found:
-            problems.append(f"tensor {tensor.uid} is there twice")
+            problems.append(f"duplicate tensor {tensor.uid}")
         found[tensor.uid] = tensor
     for tensor in found.values():
         if tensor.ragged_offset is not None and tensor.ragged_offset not in found:
             problems.append(
-                f"tensor {tensor.uid}: its ragged offset, tensor {tensor.ragged_offset}, "
-                "is not there"
+                f"tensor {tensor.uid}: its ragged offset, tensor {tensor.ragged_offset}, is missing"
             )
     return found
 
@@ -46,7 +52,7 @@ def _tensor(entry: Any, problems: list[str]) -> Tensor | None:
         "ragged_offset_uid", "ragged_offset_name", "alignment",
     }  # fmt: skip
     before = len(problems)
-    problems += [f"{what}: the field {key!r} is not known" for key in entry if key not in known]
+    problems += [f"{what}: the field {key!r} is unknown" for key in entry if key not in known]
     dims: Any = entry.get("dim")
     strides: Any = entry.get("stride")
     if not is_ints(dims) or not is_ints(strides) or len(dims) != len(strides):
@@ -88,8 +94,8 @@ def _tensor(entry: Any, problems: list[str]) -> Tensor | None:
 
 
 def other_values(document: Mapping[str, Any], tensors: Mapping[int, Tensor]) -> list[str]:
-    """What is wrong with a plan's own list of the numbers of tensors by value, which has to be
-    theirs."""
+    """Checks a plan's list of the values of by-value tensors. Returns a message for each value that
+    differs from that of the tensor."""
     given = document.get("pass_by_values") or {}
     if not isinstance(given, dict):
         return [f"expected an object as 'pass_by_values', got {given!r}"]
@@ -106,24 +112,24 @@ def other_values(document: Mapping[str, Any], tensors: Mapping[int, Tensor]) -> 
 
 
 def _scalar(entry: Mapping[str, Any], what: str, problems: list[str]) -> float | int | None:
-    """The number of a tensor by value, if it has one."""
-    said = entry.get("pass_by_value")
-    if said is None:
+    """The value of a by-value tensor, or None."""
+    scalar = entry.get("pass_by_value")
+    if scalar is None:
         return None
     if (
         not entry.get("is_pass_by_value")
-        or not isinstance(said, dict)
-        or said.keys() != {"index", "value"}
+        or not isinstance(scalar, dict)
+        or scalar.keys() != {"index", "value"}
     ):
         problems.append(
-            f"{what}: expected the index of a type and a value of a tensor by value, got {said!r}"
+            f"{what}: expected the index of a type and a value of a by-value tensor, got {scalar!r}"
         )
         return None
-    data_type, value = entry.get("data_type"), said["value"]
-    if data_type not in SCALAR_TYPES or said["index"] != SCALAR_TYPES.index(data_type):
+    data_type, value = entry.get("data_type"), scalar["value"]
+    if data_type not in SCALAR_TYPES or scalar["index"] != SCALAR_TYPES.index(data_type):
         problems.append(
             f"{what}: expected a number of the tensor's type, {data_type}, got the type "
-            f"of index {said['index']!r}"
+            f"with index {scalar['index']!r}"
         )
     if data_type in FLOAT_SCALARS:
         return read_float(value, f"{what}: pass_by_value", problems)

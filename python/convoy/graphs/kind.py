@@ -1,5 +1,5 @@
-"""What one kind of operation is called in cuDNN's backend and in cudnn-frontend: the row of the
-tables in kinds.py and norm_kinds.py."""
+"""The mapping of an operation between cuDNN's backend and cudnn-frontend: a row of the tables in
+kinds.py and *_kinds.py."""
 
 from __future__ import annotations
 
@@ -12,60 +12,64 @@ __all__ = ["Kind"]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of operation. Attributes are named as in the descriptor table, without CUDNN_ATTR_;
-    the rest as in cudnn-frontend 1.32."""
+    """A kind of operation. Attributes have the names of the descriptor table, without CUDNN_ATTR_.
+    Tags, ports, keys, methods and parameters are those of cudnn-frontend 1.32."""
 
-    #: In the JSON.
+    #: The tag in the JSON.
     tag: str
-    #: Of the operation, and the attribute that holds its operator's, if there is one.
+    #: The kind of the operation's descriptor.
     descriptor: str
-    #: The port of each attribute with a tensor.
+    #: Attribute with a tensor to port.
     inputs: Mapping[str, str]
     outputs: Mapping[str, str]
+    #: The attribute with the descriptor of the operator, if any.
     operator: str = ""
-    #: Values of attributes that tell this kind from others with the same descriptor.
+    #: Attributes whose values distinguish kinds with the same descriptor.
     chosen_by: Mapping[str, Any] = field(default_factory=dict)
-    #: The attribute with all inputs, whose ports are then numbers; `inputs` is empty.
+    #: The attribute with a list of all inputs. Ports are then numbers, and `inputs` is empty.
     listed: str = ""
-    #: The attribute with the type of the arithmetic.
+    #: The attribute with the compute type.
     compute: str = ""
-    #: The key in the JSON of each attribute, of operation or operator, that is no tensor; the keys'
-    #: values when nothing is said.
+    #: Attribute of the operation or the operator, without tensors, to key in the JSON.
     attributes: Mapping[str, str] = field(default_factory=dict)
+    #: Key to default value.
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    #: Attributes with the only value that cudnn-frontend ever sends.
+    #: Attribute to the only value that cudnn-frontend sets.
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    #: Keys that the JSON has as the eight hexadecimal digits of a float.
+    #: Keys whose values are eight hexadecimal digits of a float in the JSON.
     floats: frozenset[str] = frozenset()
-    #: Keys that say whether a port has a tensor.
+    #: Key to port: whether the port has a tensor.
     present: Mapping[str, str] = field(default_factory=dict)
-    #: Keys of what cudnn-frontend makes other operations of, with the value at which it makes none;
-    #: and keys that it does nothing with.
+    #: Key to the only value for which cudnn-frontend builds this single operation.
     only: Mapping[str, Any] = field(default_factory=dict)
+    #: Keys without an effect on the graph.
     hints: tuple[str, ...] = ()
-    #: The only type of arithmetic that cudnn-frontend asks for; and the ports that it needs, where
-    #: cuDNN does not.
+    #: The only compute type that cudnn-frontend sets.
     computes: str = ""
+    #: Ports that cudnn-frontend requires and cuDNN does not.
     needed: tuple[str, ...] = ()
-    #: Ports whose tensors cudnn-frontend wants virtual.
+    #: Ports for which cudnn-frontend requires virtual tensors.
     virtual: tuple[str, ...] = ()
-    #: The class in `cudnn` that has the enumerators of a key.
+    #: Key to the class in `cudnn` with its enumerators.
     enums: Mapping[str, str] = field(default_factory=dict)
-    #: Whether the JSON and the method have the compute type, needed or not.
+    #: Whether the JSON and the method have a compute type.
     json_compute: bool = True
     method_compute: bool = True
-    #: Why cudnn-frontend cannot say it at all: such a graph is drawn, and has no other form.
+    #: Why cudnn-frontend cannot express the operation; it can then be printed as dot only.
     foreign: str = ""
-    #: Why cudnn-frontend cannot read back what it prints as JSON; empty where it can.
+    #: Why cudnn-frontend cannot read its own JSON; empty if it can.
     json_flaw: str = ""
-    #: Why its method says something else to cuDNN than it is told; empty where it does not.
+    #: Why the method passes other values to cuDNN than its arguments; empty if it does not.
     method_flaw: str = ""
-    #: Of `cudnn.pygraph`, where it has one: the method, the parameter of each port and of each key
-    #: that has another name, the ports of what the method returns when that is a list, values of
-    #: keys that it has no parameter for, and flags that say whether a port is there.
+    #: The method of `cudnn.pygraph`, if any.
     method: str = ""
+    #: Port to parameter.
     arguments: Mapping[str, str] = field(default_factory=dict)
+    #: Key to parameter with another name.
     parameters: Mapping[str, str] = field(default_factory=dict)
+    #: The ports of the method's results, if it returns a list.
     results: tuple[str, ...] = ()
+    #: Key without a parameter to the value that the method sets.
     implied: Mapping[str, Any] = field(default_factory=dict)
+    #: Parameter to port: whether the port has a tensor.
     flags: Mapping[str, str] = field(default_factory=dict)

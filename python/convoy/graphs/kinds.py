@@ -1,4 +1,4 @@
-"""The kinds of operation of cuDNN's backend, with what they are in cudnn-frontend, as data."""
+"""The table of the operations of cuDNN's backend and their forms in cudnn-frontend."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ KINDS = (
     Kind(
         tag="POINTWISE",
         descriptor=_POINTWISE,
-        # Of a gradient, the output's gradient comes first (decode.py).
+        # For gradients, the first operand is the gradient of the output (decode.py).
         inputs={
             f"{_POINTWISE}_xdesc": "IN_0",
             f"{_POINTWISE}_dydesc": "IN_0",
@@ -176,8 +176,8 @@ KINDS = (
         present={"generate_index": "Index"},
         json_compute=False,
         json_flaw=(
-            "cudnn-frontend 1.32 reads the windows, strides and paddings in a RESAMPLE's "
-            "JSON as fractions over 0"
+            "cudnn-frontend 1.32 reads the windows, strides and paddings of a RESAMPLE in JSON "
+            "as fractions with denominator 0"
         ),
     ),
     Kind(
@@ -193,7 +193,7 @@ KINDS = (
         defaults={"in_place_index": None},
         json_compute=False,
         method_compute=False,
-        json_flaw="cudnn-frontend 1.32 leaves a CONCATENATE out when it reads JSON",
+        json_flaw="cudnn-frontend 1.32 drops a CONCATENATE when it reads JSON",
         method="concatenate",
     ),
     Kind(
@@ -201,11 +201,11 @@ KINDS = (
         descriptor="operation_reshape",
         inputs={"operation_reshape_xdesc": "X"},
         outputs={"operation_reshape_ydesc": "Y"},
-        # The result's own dims and strides are the tensor's.
+        # Dims and strides of the result are those of the tensor.
         defaults={"dim": [], "stride": [], "reshape_mode": "VIEW_ONLY"},
         implied={"dim": [], "stride": [], "reshape_mode": "VIEW_ONLY"},
         method_compute=False,
-        json_flaw="cudnn-frontend 1.32 leaves a RESHAPE out when it reads JSON",
+        json_flaw="cudnn-frontend 1.32 drops a RESHAPE when it reads JSON",
         method="reshape",
         arguments={"X": "input"},
     ),
@@ -219,7 +219,12 @@ BY_TAG: Mapping[str, Kind] = {kind.tag: kind for kind in KINDS}
 
 
 def kind_of(descriptor: str, settings: Mapping[str, Any]) -> Kind | None:
-    """The kind of an operation with this descriptor and these attributes, if it is known here."""
+    """The kind of an operation, or None if it is unknown.
+
+    Args:
+        descriptor: The kind of its descriptor.
+        settings: Its attributes.
+    """
     for kind in KINDS:
         if kind.descriptor == descriptor and all(
             settings.get(name) == value for name, value in kind.chosen_by.items()
@@ -229,6 +234,6 @@ def kind_of(descriptor: str, settings: Mapping[str, Any]) -> Kind | None:
 
 
 def is_backward(mode: str) -> bool:
-    """Whether a pointwise mode is a gradient, whose operands are the output's gradient and the
-    forward pass's input."""
+    """Whether a pointwise mode is a gradient. Its operands are the gradient of the output and the
+    input of the forward pass."""
     return mode.endswith("_BWD")

@@ -1,6 +1,6 @@
-"""Operations of the `cudnn` dialect whose tensors stand after their names, as
-`scale(%s : !cudnn.tensor_desc<...>)`: normalizations, attention, products of experts, scales of
-blocks."""
+"""Prints operations of the `cudnn` dialect with named operands, e.g.
+`scale(%s : !cudnn.tensor_desc<...>)`: normalizations, attention, mixture-of-experts products, and
+block scaling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from convoy.graphs.model import Node
 
 __all__ = ["NAMED", "named_operation"]
 
-#: The mode by tag; then, by port and in the order of the text, the names.
+#: Tag to mode. The tables below map port to operand name, in the order of the text.
 _MODES: Mapping[str, str] = {
     "LAYER_NORM": "layer_norm",
     "INSTANCE_NORM": "instance_norm",
@@ -71,7 +71,7 @@ _EXPERTS = {
     "Token": "token", "Weight": "weight", "FirstTokenOffset": "first_token_offset",
     "TokenIndex": "token_index", "TokenKs": "token_ks",
 }  # fmt: skip
-#: Of what is no normalization with a mode: the names of operands and results.
+#: Tags that are not normalizations with a mode: the names of operands and results.
 _OTHERS: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "SDPA": (_ATTENTION, {"O": "o", "Stats": "stats"}),
     "BN_FINALIZE": (_FINALIZE, _FINALIZE_RESULTS),
@@ -86,8 +86,16 @@ NAMED = frozenset({*_MODES, *_OTHERS})
 
 
 def named_operation(node: Node, types: Mapping[int, str], compute: str) -> str:
-    """The line of a node whose tag NAMED has; `types` are the tensors' by uid, `compute` the words
-    for its arithmetic's type."""
+    """Prints a node.
+
+    Args:
+        node: A node with a tag in NAMED.
+        types: uid to tensor type.
+        compute: The text of the compute type.
+
+    Returns:
+        The line.
+    """
     operands, results = _OTHERS.get(node.tag) or _norm(node)
     read = " ".join(
         f"{name}(%t{uid} : {types[uid]})"
@@ -97,14 +105,14 @@ def named_operation(node: Node, types: Mapping[int, str], compute: str) -> str:
     written = [(name, node.outputs[port]) for port, name in results.items() if port in node.outputs]
     values = ", ".join(f"%t{uid}" for _, uid in written)
     return (
-        f"{values} = cudnn.{_words(node, compute)} {read} -> "
+        f"{values} = cudnn.{_head(node, compute)} {read} -> "
         f"{' '.join(f'{name}({types[uid]})' for name, uid in written)}"
     )
 
 
-def _words(node: Node, compute: str) -> str:
-    """What stands before the tensors."""
-    said = node.attributes
+def _head(node: Node, compute: str) -> str:
+    """The mnemonic and the attributes, which precede the tensors."""
+    attributes = node.attributes
     if node.tag == "SDPA":
         return "sdpa_forward"
     if node.tag == "BN_FINALIZE":
@@ -112,12 +120,12 @@ def _words(node: Node, compute: str) -> str:
     if node.tag == "DBN_WEIGHT":
         return f"bn_bwd_weights {compute}"
     if node.tag == "MOE_GROUPED_MATMUL":
-        return f"moe_grouped_matmul {str(said['mode']).lower()} {compute}" + (
-            f" top_k = {said['top_k']}" if said["top_k"] else ""
+        return f"moe_grouped_matmul {str(attributes['mode']).lower()} {compute}" + (
+            f" top_k = {attributes['top_k']}" if attributes["top_k"] else ""
         )
     if node.tag.startswith("BLOCK_SCALE"):
-        negative = " neg_scale = true" if said.get("is_negative_scale") else ""
-        return f"{node.tag.lower()} {compute} block_size = {said['block_size']}{negative}"
+        negative = " neg_scale = true" if attributes.get("is_negative_scale") else ""
+        return f"{node.tag.lower()} {compute} block_size = {attributes['block_size']}{negative}"
     if node.tag.endswith("_BPROP") or node.tag == "DBN":
         return f"norm_backward {_MODES[node.tag]}"
     return f"norm_forward {_MODES[node.tag]} {_phase(node)}"

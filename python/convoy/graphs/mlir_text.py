@@ -1,5 +1,5 @@
-"""An OperationGraph as text of the `cudnn` dialect. The compiler's own parser and verifiers have
-the last word on it."""
+"""Prints an OperationGraph in the `cudnn` dialect. The compiler's parser and verifiers check the
+text."""
 
 from __future__ import annotations
 
@@ -37,10 +37,20 @@ _POINTWISE_WORDS = {
 
 
 def graph_mlir(graph: OperationGraph) -> str:
-    """A `cudnn.graph`: tensors that nobody writes are its arguments, written ones that are not
-    virtual its results, in the order of uids. Tensors with a value are its constants.
+    """Prints a `cudnn.graph`.
 
-    A comment says which uid and name each had. Raises GraphError for what the dialect lacks.
+    Its arguments are the tensors that no operation writes, and its results the written tensors that
+    are not virtual, in the order of uids. Tensors with a value are constants. Comments have the uid
+    and the name of each tensor.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        The text.
+
+    Raises:
+        GraphError: The dialect cannot express the graph; lists all reasons.
     """
     problems: list[str] = []
     inputs, outputs = [each for each in graph.inputs() if each.value is None], graph.outputs()
@@ -77,7 +87,7 @@ def graph_mlir(graph: OperationGraph) -> str:
         "}",
     ]
     if problems:
-        raise GraphError(f"graph {graph.name} cannot be said in cudnn IR", problems)
+        raise GraphError(f"cudnn IR cannot express graph {graph.name}", problems)
     return "\n".join(lines) + "\n"
 
 
@@ -103,7 +113,7 @@ def _type(tensor: Tensor, problems: list[str]) -> str:
 
 
 def _words(tensor: Tensor, places: Mapping[int, int], uid: bool, problems: list[str]) -> str:
-    """The attributes of an argument or a result; `places` are those of the arguments by uid."""
+    """The attributes of an argument or a result. `places` maps uid to the index of an argument."""
     words = [f"cudnn.uid = {tensor.uid} : i64"] * uid + ["cudnn.by_value"] * tensor.by_value
     if tensor.ragged_offset is not None:
         if tensor.ragged_offset not in places:
@@ -210,7 +220,7 @@ def _pointwise(
         )
     words = {word: said[key] for key, word in _POINTWISE_WORDS.items() if said.get(key) is not None}
     if words.get("lower_clip") == 0.0:
-        del words["lower_clip"]  # what it is when nothing is said
+        del words["lower_clip"]  # the default
     return f"pointwise {mode.lower()}", " ".join(
         [compute, *([_assignments(words)] if words else [])]
     )
@@ -249,7 +259,7 @@ def _comment(value: str, tensor: Tensor) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A symbol name in quotes; every byte beyond plain letters as two hexadecimal digits."""
+    """A quoted symbol name, with special characters as two hexadecimal digits."""
     plain = set(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.- ")
     return (
         '"'

@@ -1,7 +1,6 @@
-"""An operation graph as plain data, in the terms of cudnn-frontend: what every form of a graph is
-read into and printed from.
+"""The data model of operation graphs, which all formats are read into and printed from.
 
-Ports and attributes of a node have the names of cudnn-frontend's JSON (`X`, `pre_padding`); data
+Ports and attributes of a node have the names of cudnn-frontend's JSON (`X`, `pre_padding`). Data
 types and enumerators are cuDNN's, in capitals and without prefix (`HALF` for CUDNN_DATA_HALF,
 `RELU_FWD`).
 """
@@ -16,13 +15,12 @@ from convoy.errors import ConvoyError
 
 __all__ = ["DEFAULT_ALIGNMENT", "GraphError", "Node", "OperationGraph", "Tensor"]
 
-#: Bytes; of a tensor whose alignment nobody chose, in cudnn-frontend and in the cudnn dialect.
+#: The default alignment in bytes of a tensor in cudnn-frontend and the cudnn dialect.
 DEFAULT_ALIGNMENT = 16
 
 
 class GraphError(ConvoyError):
-    """A graph cannot be read or cannot be said in the form asked for. `problems` lists every
-    reason."""
+    """A graph cannot be read, or cannot be expressed in a format. `problems` lists all reasons."""
 
     def __init__(self, subject: str, problems: list[str]) -> None:
         self.problems = tuple(problems)
@@ -31,9 +29,23 @@ class GraphError(ConvoyError):
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """CUDNN_BACKEND_TENSOR_DESCRIPTOR. `dims` and `strides` are in elements, `alignment` in bytes;
-    `ragged_offset` is the uid of another tensor; `value` is what a by-value tensor holds, where the
-    form it was read from says it."""
+    """CUDNN_BACKEND_TENSOR_DESCRIPTOR.
+
+    Attributes:
+        uid: The unique ID.
+        dims: In elements.
+        strides: In elements.
+        data_type: cudnnDataType_t.
+        virtual: Whether the tensor is an intermediate value.
+        by_value: Whether the tensor is a scalar in host memory.
+        alignment: In bytes.
+        vector_count: The number of elements of a vector.
+        vectorized_dimension: The dim of vectors, or -1.
+        reordering: cudnnBackendTensorReordering_t.
+        ragged_offset: The uid of the tensor of ragged offsets.
+        value: The value of a by-value tensor, if known.
+        name: The name, if any.
+    """
 
     uid: int
     dims: tuple[int, ...]
@@ -52,9 +64,17 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operation. `tag` is cudnn-frontend's name of its kind (`CONV_FPROP`), `inputs` and
-    `outputs` give the uid at each port, `compute` is the type of its arithmetic (empty where it has
-    none), `beyond` what cudnn-frontend has no word for, by attribute of the backend."""
+    """An operation.
+
+    Attributes:
+        tag: cudnn-frontend's name of its kind, e.g. `CONV_FPROP`.
+        compute: The compute type, or an empty string.
+        inputs: Port to uid.
+        outputs: Port to uid.
+        attributes: Key to value.
+        beyond: Attributes of the backend that cudnn-frontend cannot express.
+        name: The name, if any.
+    """
 
     tag: str
     compute: str
@@ -67,8 +87,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class OperationGraph:
-    """CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR: tensors by uid, and operations in an order in which
-    each comes after what it reads."""
+    """CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR. `tensors` maps uid to tensor; `nodes` are in
+    topological order."""
 
     name: str
     tensors: Mapping[int, Tensor]

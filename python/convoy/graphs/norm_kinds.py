@@ -1,4 +1,4 @@
-"""Normalizations and the statistics of a batch, as rows of the table of kinds."""
+"""The table of kinds: normalizations and batch statistics."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _NO_GROUPS = "cudnn-frontend 1.32 has no normalization of groups"
 
 
 def _flaw(tag: str) -> str:
-    return f"cudnn-frontend 1.32 leaves a {tag} out when it reads JSON"
+    return f"cudnn-frontend 1.32 drops a {tag} when it reads JSON"
 
 
 def _forward(
     tag: str, mode: str, method: str, *, statistics: tuple[str, ...] = ("MEAN",), foreign: str = ""
 ) -> Kind:
-    """A norm with two phases; its statistics are results of the phase training."""
+    """A normalization with two phases; its statistics are results in the training phase."""
     saved = {f"{_FORWARD}_mean_desc": "MEAN", f"{_FORWARD}_inv_variance_desc": "INV_VARIANCE"}
     results = (*statistics, "INV_VARIANCE")
     return Kind(
@@ -154,8 +154,8 @@ NORM_KINDS = (
         compute="operation_genstats_math_prec",
         json_flaw=_flaw("GENSTATS"),
         method_flaw=(
-            "genstats of cudnn-frontend 1.32 computes in the type whose number the operand's "
-            "has in its own list: in INT8 for HALF"
+            "genstats of cudnn-frontend 1.32 passes the number of the operand's type in its own "
+            "enum as the compute type: INT8 for HALF"
         ),
         method="genstats",
         arguments={"X": "input"},

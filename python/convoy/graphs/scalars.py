@@ -1,4 +1,4 @@
-"""The numbers of tensors by value: as bytes in memory, as literals of MLIR."""
+"""Converts the values of by-value tensors from bytes in memory and to MLIR literals."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import struct
 
 __all__ = ["scalar_literal", "scalar_of"]
 
-#: struct's formats by torch's name and by cuDNN's. bfloat16 has none: its bytes are the upper half
-#: of a float's.
+#: torch's or cuDNN's type name to struct format. bfloat16 has none: its bytes are the upper half of
+#: a float.
 _FORMATS = {
     "float64": "<d", "float32": "<f", "float16": "<e", "int64": "<q", "int32": "<i",
     "DOUBLE": "<d", "FLOAT": "<f", "HALF": "<e", "INT64": "<q", "INT32": "<i",
@@ -16,7 +16,15 @@ _FORMATS = {
 
 
 def scalar_of(dtype: str, data: bytes) -> float | int:
-    """The number of the torch type `dtype` whose little-endian bytes are `data`."""
+    """Decodes a number.
+
+    Args:
+        dtype: torch's name of the type.
+        data: The little-endian bytes.
+
+    Returns:
+        The number.
+    """
     if dtype == "bfloat16":
         data, dtype = b"\0\0" + data, "float32"
     number: float | int = struct.unpack(_FORMATS[dtype], data)[0]
@@ -24,7 +32,7 @@ def scalar_of(dtype: str, data: bytes) -> float | int:
 
 
 def scalar_literal(data_type: str, value: float | int) -> str:
-    """A literal of MLIR for a number of cuDNN's `data_type`, exactly that one."""
+    """The exact MLIR literal for a number of cuDNN's `data_type`."""
     if isinstance(value, int):
         return str(value)
     if not math.isfinite(value):
@@ -35,6 +43,6 @@ def scalar_literal(data_type: str, value: float | int) -> str:
         )
         return f"0x{data[::-1].hex().upper()}"
     text = repr(value)
-    # Every digit that tells it from its neighbours, and a point, which MLIR wants before an
-    # exponent too.
+    # The digits for an exact round trip, and a decimal point, which MLIR also requires before an
+    # exponent.
     return text if "." in text and "e" not in text else f"{value:.17e}"

@@ -1,7 +1,7 @@
-"""Where graphs come from: an artifact's native library, or a `.mlir` file with `cudnn.graph`s,
-built by the compiler. Either way the graph's build function is run with a recorder, so that what is
-printed is what cuDNN gets. That of an artifact is code of whoever wrote the artifact, so it is run
-only where the caller says `run_native`."""
+"""Reads graphs from the native library of an artifact, or from a `.mlir` file with `cudnn.graph`s,
+which is compiled. In both cases the graph's build function runs with a recorder, so that the result
+is the graph that cuDNN gets. Code of an artifact may be untrusted, and runs only with
+`run_native`."""
 
 from __future__ import annotations
 
@@ -20,28 +20,50 @@ __all__ = ["graph_library", "graph_names", "import_graph", "read_graph", "record
 
 
 def graph_names(path: Path) -> list[str]:
-    """The names of the graphs in an artifact or a `.mlir` file, less those that only kernels
-    run."""
+    """The names of the graphs in an artifact or a `.mlir` file, except those that only kernels
+    compute."""
     return [name for name, (symbol, _) in _library(path)[1].items() if symbol is not None]
 
 
 def read_graph(path: Path, name: str | None, *, run_native: bool = False) -> OperationGraph:
-    """The graph `name` of an artifact or a `.mlir` file; its only graph when `name` is None.
-    `run_native` lets native code of an artifact run in this process. Raises ConvoyError, also for
-    an artifact without it, and ConvoyRuntimeError."""
+    """Reads a graph.
+
+    Args:
+        path: An artifact, or a `.mlir` file.
+        name: The graph. None for the only one.
+        run_native: Whether native code of an artifact may run in this process.
+
+    Returns:
+        The graph.
+
+    Raises:
+        ConvoyError: The graph does not exist or cannot be decoded, or `path` is an artifact and
+            `run_native` is false.
+        ConvoyRuntimeError: The artifact is damaged.
+    """
     recording, found, values = _record(path, name, run_native=run_native)
     return decode(recording, found, values)
 
 
 def record_graph(path: Path, name: str | None, *, run_native: bool = False) -> Recording:
-    """What the build function of that graph says to cuDNN."""
+    """Records the cuDNN calls of a graph's build function. Arguments and errors as `read_graph`."""
     return _record(path, name, run_native=run_native)[0]
 
 
 def import_graph(path: Path) -> tuple[str, list[str]]:
-    """A graph that cudnn-frontend serialized, as text of the `cudnn` dialect that the compiler has
-    verified; and which fields of a built plan were in the file beside it. Raises GraphError,
-    OSError."""
+    """Imports a graph that cudnn-frontend serialized.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The graph in the `cudnn` dialect, verified by the compiler, and the names of ignored fields
+        of a built plan.
+
+    Raises:
+        GraphError: Parts of the file are unknown or invalid.
+        OSError: The file cannot be read.
+    """
     from convoy import _convoy
 
     graph, plan = read_serialized(path.read_bytes(), path.stem)
@@ -58,8 +80,8 @@ def import_graph(path: Path) -> tuple[str, list[str]]:
 def graph_library(
     path: Path, name: str | None, *, run_native: bool = False
 ) -> tuple[bytes | memoryview, str, str]:
-    """The native library that has the graph `name`, its build function's symbol, and its name, for
-    a caller that runs it. Raises ConvoyError, ConvoyRuntimeError."""
+    """The native library of a graph, the symbol of the graph's build function, and its name.
+    Arguments and errors as `read_graph`."""
     content, symbol, name, _ = _graph(path, name, run_native=run_native)
     return content, symbol, name
 
@@ -67,11 +89,11 @@ def graph_library(
 def _graph(
     path: Path, name: str | None, *, run_native: bool
 ) -> tuple[bytes | memoryview, str, str, dict[int, float | int]]:
-    """The same, and the values of the graph's constants by uid."""
+    """Library, symbol and name as `graph_library`, and uid to value of the graph's constants."""
     if path.suffix != ".mlir" and not run_native:
         message = (
-            f"{path}: --as runs native code of the artifact, which may do anything that you "
-            "may: pass --run-native if you trust it"
+            f"{path}: --as runs native code of the artifact with your permissions: pass "
+            "--run-native if you trust it"
         )
         raise ConvoyError(message)
     content, graphs = _library(path)
@@ -79,10 +101,11 @@ def _graph(
     if name is None and len(names) == 1:
         name = names[0]
     if name not in names:
-        asked = "--graph NAME" if name is None else f"a graph named {name!r}"
+        expected = "--graph NAME" if name is None else f"a graph named {name!r}"
         if name in graphs:
-            asked = f"a graph that cuDNN runs, got {name}, which only a kernel runs"
-        message = f"{path}: expected {asked}; the file has {', '.join(names) or 'no cuDNN graph'}"
+            expected = f"a graph that cuDNN runs, got {name}, which only a kernel runs"
+        listed = ", ".join(names) or "no cuDNN graph"
+        message = f"{path}: expected {expected}; the file has {listed}"
         raise ConvoyError(message)
     symbol, values = graphs[name]
     assert symbol is not None
@@ -101,8 +124,8 @@ def _record(
 def _library(
     path: Path,
 ) -> tuple[bytes | memoryview, dict[str, tuple[str | None, dict[int, float | int]]]]:
-    """A native library; by name its graphs' symbols, None where only a kernel runs one, and the
-    values of their constants by uid."""
+    """A native library, and graph name to the symbol of its build function, None if only kernels
+    compute it, and uid to value of its constants."""
     if path.suffix == ".mlir":
         return _compile(path)
     from convoy_runtime.artifact import open_artifact

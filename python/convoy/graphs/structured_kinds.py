@@ -1,4 +1,4 @@
-"""Products of experts and scales of blocks, as rows of the table of kinds."""
+"""The table of kinds: mixture-of-experts products and block scaling."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ STRUCTURED_KINDS = (
         outputs={f"{_QUANTIZE}_ydesc": "Y", f"{_QUANTIZE}_scale_desc": "scale"},
         compute=f"{_QUANTIZE}_math_prec",
         attributes={f"{_QUANTIZE}_block_size": "block_size"},
-        # The dims of the scale say along which axis blocks lie.
+        # The axis of the blocks follows from the dims of the scale.
         hints=("axis",),
-        json_flaw="cudnn-frontend 1.32 leaves a BLOCK_SCALE_QUANTIZE out when it reads JSON",
+        json_flaw="cudnn-frontend 1.32 drops a BLOCK_SCALE_QUANTIZE when it reads JSON",
         method="block_scale_quantize",
         arguments={"X": "input"},
         results=("Y", "scale"),
@@ -64,7 +64,7 @@ STRUCTURED_KINDS = (
         },
         defaults={"is_negative_scale": False},
         virtual=("Y",),
-        json_flaw="cudnn-frontend 1.32 leaves a BLOCK_SCALE_DEQUANTIZE out when it reads JSON",
+        json_flaw="cudnn-frontend 1.32 drops a BLOCK_SCALE_DEQUANTIZE when it reads JSON",
         method="block_scale_dequantize",
         arguments={"X": "input", "scale": "descale"},
     ),

@@ -1,5 +1,5 @@
-"""Universal Binary JSON, draft 12, as far as JSON has the values: what cudnn-frontend's
-`graph.serialize()` returns."""
+"""Reads Universal Binary JSON, draft 12, limited to JSON's values: the format of cudnn-frontend's
+`graph.serialize()`."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ __all__ = ["UbjsonError", "loads"]
 
 _NUMBERS = {"i": ">b", "U": ">B", "I": ">h", "l": ">i", "L": ">q", "d": ">f", "D": ">d"}
 _CONSTANTS = {"Z": None, "T": True, "F": False}
-#: Deeper than any graph; it keeps a hostile file from the interpreter's own limit.
+#: Above the nesting of any graph; protects against the interpreter's recursion limit.
 _MAX_DEPTH = 100
 
 
 class UbjsonError(ValueError):
-    """The bytes are no UBJSON; the message says at which byte."""
+    """The bytes are not UBJSON; the message has the offset."""
 
 
 def loads(data: bytes) -> Any:
-    """The value that `data` holds. Raises UbjsonError."""
+    """Parses UBJSON. Raises UbjsonError."""
     reader = _Reader(data)
     value = reader.value(reader.marker(), 0)
     if reader.at != len(data):
         raise UbjsonError(
-            f"byte {reader.at}: expected the end, got {len(data) - reader.at} bytes more"
+            f"byte {reader.at}: expected the end, got {len(data) - reader.at} more bytes"
         )
     return value
 
@@ -42,14 +42,14 @@ class _Reader:
         return self._data[self.at - count : self.at]
 
     def marker(self) -> str:
-        """The next marker; N stands for nothing."""
+        """The next marker, except N, which is a no-op."""
         while (marker := chr(self.take(1)[0])) == "N":
             pass
         return marker
 
     def value(self, marker: str, depth: int) -> Any:
         if depth > _MAX_DEPTH:
-            raise UbjsonError(f"byte {self.at}: expected {_MAX_DEPTH} levels at most")
+            raise UbjsonError(f"byte {self.at}: expected at most {_MAX_DEPTH} levels")
         if marker in _NUMBERS:
             form = _NUMBERS[marker]
             return struct.unpack(form, self.take(struct.calcsize(form)))[0]
@@ -77,7 +77,7 @@ class _Reader:
         return int(self.value(marker, 0))
 
     def _elements(self, end: str) -> Any:
-        """The markers of a container's values; for objects the keys are read by the caller in
+        """The markers of a container's values. For objects, the caller reads the keys in
         between."""
         kind = count = None
         if self._peek() == "$":
@@ -89,8 +89,8 @@ class _Reader:
         if kind is not None and count is None:
             raise UbjsonError(f"byte {self.at}: expected a count after a type")
         if count is not None:
-            # Every element but one of a constant takes a byte; a count of those could be made as
-            # large as one likes.
+            # Every element takes at least a byte, except constants of a given type, for which the
+            # count would be unlimited.
             if count > len(self._data) - self.at:
                 raise UbjsonError(
                     f"byte {self.at}: expected {count} elements, got "
@@ -111,7 +111,7 @@ class _Reader:
         for kind in self._elements("}"):
             key = self.text()
             if key in found:
-                raise UbjsonError(f"byte {self.at}: {key!r} is there twice")
+                raise UbjsonError(f"byte {self.at}: duplicate key {key!r}")
             found[key] = self.value(kind or self.marker(), depth + 1)
         return found
 
