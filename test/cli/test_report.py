@@ -49,7 +49,7 @@ def step(number: int, **changes: Any) -> Step:
 def choice(graph: str, **changes: Any) -> Choice:
     candidates = (
         Candidate(41, {"TILE": 1}, 0, 2.0, None, False),
-        Candidate(3, {}, 0, None, "writes behind <tensor> 4", True),
+        Candidate(3, {}, 0, None, "writes after <tensor> 4", True),
     )
     fields = Choice(
         graph=graph, gpu="NVIDIA H200", cudnn=91900, driver=13000, options="", used=True,
@@ -171,7 +171,7 @@ def test_page_is_consistent(report: Report) -> None:
     assert "606.0 us" in page.text
     assert "454.5 us" in page.text
     assert "CUDNN_STATUS_NOT_SUPPORTED: Reason: x < <b>y</b>" in page.text
-    assert "writes behind <tensor> 4" in page.text
+    assert "writes after <tensor> 4" in page.text
     assert "no <reason>" in page.text
 
 
@@ -260,7 +260,7 @@ def test_invalid_report_files_are_refused(
     path.write_text(damage(json.loads(report.to_json())))
     with pytest.raises(
         ConvoyError,
-        match=r"report\.json: expected a report of version 2, as `convoy explain --json` writes it",
+        match=r"report\.json: expected a report of version 2, written by `convoy explain --json`",
     ):
         read_report(path)
 
@@ -269,10 +269,13 @@ def test_text_report(report: Report) -> None:
     lines = list(report_lines(report))
     assert lines[0] == "m.convoy measured on NVIDIA H200 (driver 13.0, cuDNN 9.19.0)"
     assert "  one replay 500.0 us (calls side by side)" in lines
-    assert "  303 calls, each alone: 606.0 us together; the roofline allows 0.30 us, 0 %" in lines
-    assert "  in place, one after another: 454.5 us together" in lines
+    assert (
+        "  303 calls, sum of each measured alone: 606.0 us; the roofline allows 0.30 us, 0 %"
+        in lines
+    )
+    assert "  sum of each measured in place: 454.5 us" in lines
     assert "       2.00 us  engine 41 {TILE=1} workspace 0 bytes (chosen)" in lines
-    assert "  not engine 3 {}: writes behind <tensor> 4" in lines
+    assert "  not engine 3 {}: writes after <tensor> 4" in lines
 
 
 def test_omitted_rows_are_counted(report: Report) -> None:
@@ -284,8 +287,8 @@ def test_omitted_rows_are_counted(report: Report) -> None:
         rejected=tuple(f"engine {number}" for number in range(6)),
     )
     lines = list(report_lines(replace(report, choices=(many,))))
-    assert "  and 3 slower plans more" in lines
-    assert "  and 1 refusal more" in lines
+    assert "  and 3 more slower plans" in lines
+    assert "  and 1 more rejection" in lines
 
 
 def test_speeds_of_an_h200() -> None:
@@ -303,8 +306,7 @@ def test_speeds_of_an_unknown_gpu() -> None:
     gpu = gpu_of(replace(FACTS, compute_capability=(99, 1)))
     assert gpu.flops == {}
     assert gpu.notes[-1] == (
-        "arithmetic: not known for compute capability 99.1; steps are compared with the "
-        "copy speed alone"
+        "arithmetic: unknown for compute capability 99.1; the roofline uses only the copy speed"
     )
 
 
@@ -467,16 +469,16 @@ def test_explain_reports_missing_requirements(
     from convoy_runtime import DeviceError
 
     def load(*_: Any, **__: Any) -> None:
-        raise DeviceError(problem="the NVIDIA driver is not there")
+        raise DeviceError(problem="the NVIDIA driver is missing")
 
     monkeypatch.setattr("convoy_runtime.load", load)
     assert main(["explain", str(artifact), "--measured"]) == 1
     err = capsys.readouterr().err
     assert (
-        "--measured wants an NVIDIA GPU with its driver, cuda-bindings and cuDNN: the "
-        "NVIDIA driver is not there"
+        "--measured requires an NVIDIA GPU with its driver, cuda-bindings and cuDNN: the "
+        "NVIDIA driver is missing"
     ) in err
-    assert "`convoy explain FILE.json` shows what --json kept on a GPU" in err
+    assert "`convoy explain FILE.json` shows a report that --json wrote on a GPU" in err
     assert main(["explain", f"{TINY}:tiny", "--html", str(tmp_path / "x.html")]) == 1
     assert (
         "expected an artifact with --measured, --html and --json: compile the model first"
@@ -498,10 +500,10 @@ def test_explain_an_artifact(
     page, kept = tmp_path / "page.html", tmp_path / "report.json"
     assert main(["explain", str(artifact), "--html", str(page), "--json", str(kept)]) == 0
     printed = capsys.readouterr().out
-    assert "groups, in the order in which they run" in printed
+    assert "groups in execution order" in printed
     expected = (
-        r"plans in the artifact\n  \d graphs? without a plan: .+ where the artifact is "
-        r"loaded, until `convoy tune` has measured\n"
+        r"plans in the artifact\n  \d graphs? without a plan: .+ is used at load time, until "
+        r"`convoy tune` adds plans\n"
     )
     assert re.search(expected, printed)
     assert "tiny.convoy, not measured" in Page(page.read_text()).text
@@ -555,16 +557,16 @@ def test_plans_of_an_artifact_in_the_report(report: Report) -> None:
     assert "  conv_1 has none: kernel 32x64" in lines
     assert (
         "for NVIDIA L4, cuDNN 9.19.0, driver 13.0: 6 of 7 graphs, 6 made without the "
-        "GPU, which nobody measured"
+        "GPU, not measured"
     ) in lines
     assert "  conv_0 has none: cuDNN's first plan" in lines
-    assert "with another cuDNN or driver, their engines and knobs are built anew" in lines
+    assert "with another cuDNN or driver, plans are rebuilt from their engines and knobs" in lines
     assert (
-        "plans made without the GPU are not taken with another cuDNN, nor before a "
-        "kernel that its graph prefers"
+        "plans made without the GPU are not used with another cuDNN, nor instead of a "
+        "kernel that the graph prefers"
     ) in lines
     place = lines.index("conv_1: engine 41 {TILE=1} [TENSOR_CORE] workspace 512 bytes")
-    assert lines[place + 2] == "  not taken where nothing was measured: kernel 32x64 is preferred"
+    assert lines[place + 2] == "  not used without tuning: kernel 32x64 is preferred"
     assert lines.count(lines[place + 2]) == 1
     assert (
         "for NVIDIA L4, cuDNN 9.19.0, driver 13.0: 6 of 7 graphs" in Page(report_page(shipped)).text
@@ -582,7 +584,7 @@ def test_explain_cpu_artifact(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["explain", str(path)]) == 0
     assert (
         capsys.readouterr().out
-        == "target cpu: the whole model is one native library; there are no cuDNN groups\n"
+        == "target cpu: the whole model is one native library, without cuDNN groups\n"
     )
     for option in (["--measured"], ["--html", str(tmp_path / "x.html")]):
         assert main(["explain", str(path), *option]) == 1
@@ -641,12 +643,11 @@ def test_timeline_of_branches() -> None:
 
 def test_page_explains_the_timeline(report: Report) -> None:
     assert (
-        "it stands where the calls that it waits for have ended" in Page(report_page(report)).text
+        "a bar starts at the end of the calls that it waits for" in Page(report_page(report)).text
     )
     serial = replace(report, times="tuning", gpu=None, form=None, replay_microseconds=None)
     assert (
-        "The calls stand one after another; which run side by side is known where the "
-        "program is measured"
+        "The calls are shown one after another; only a measured program shows concurrent calls."
     ) in Page(report_page(serial)).text
     branches = tuple(
         replace(each, after=()) if number == 2 else each for number, each in enumerate(report.steps)
@@ -657,6 +658,5 @@ def test_page_explains_the_timeline(report: Report) -> None:
     assert "451.5 us" in page.text
     lines = list(report_lines(replace(report, steps=branches)))
     assert (
-        "  in place, one after another: 454.5 us together; 451.5 us on the longest way "
-        "through what may run side by side"
+        "  sum of each measured in place: 454.5 us; critical path of concurrent calls 451.5 us"
     ) in lines

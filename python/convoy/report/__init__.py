@@ -1,5 +1,5 @@
-"""What an artifact runs and what it takes, as data: collected from an artifact and, on a GPU, by
-measuring; shown as text or as a page."""
+"""Reports of an artifact's calls, plans and times: collected from an artifact or measured on a GPU,
+and shown as text or as an HTML page."""
 
 from __future__ import annotations
 

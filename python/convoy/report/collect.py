@@ -1,4 +1,4 @@
-"""Collects a report: from an artifact alone, or with what a program measured of itself on a GPU."""
+"""Collects a report from an artifact, with or without a profile from a GPU."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["collect_report"]
 
-#: Lines of source that are shown before and after one that a step came from.
-_AROUND = 2
+#: The number of source lines that are shown before and after the line of a step.
+_CONTEXT_LINES = 2
 
 
 def collect_report(
@@ -32,10 +32,22 @@ def collect_report(
     plans: Sequence[PlanReport] = (),
     options: str = "",
 ) -> Report:
-    """The report of an artifact of the `cuda` target. With `profile`, what a program measured,
-    `plans` are those that it ran on, and `options` the text of its PlanOptions; without, plans and
-    times are those that tuning put into the artifact. Raises ArtifactError, ConvoyError for another
-    target."""
+    """Collects the report of an artifact of the `cuda` target.
+
+    Args:
+        artifact: The artifact.
+        profile: The profile of the loaded program. None for the plans and times of tuning in the
+            artifact.
+        plans: The plans of the loaded program.
+        options: The text of its PlanOptions.
+
+    Returns:
+        The report.
+
+    Raises:
+        ConvoyError: The artifact has another target.
+        ArtifactError: The artifact is damaged.
+    """
     from convoy_runtime.inspection import program_calls
 
     manifest = artifact.manifest
@@ -102,8 +114,8 @@ def _choice(
 
 
 def _shipped(artifact: Artifact) -> list[Choice]:
-    """The plans in an artifact; those are `used` that were made for one GPU, with one cuDNN, one
-    driver and one set of options, for which most were measured."""
+    """The plans in an artifact. `used` are those of the GPU, cuDNN, driver and options with the
+    most measured plans."""
     from convoy_runtime.inspection import shipped_plans
 
     choices = [
@@ -122,7 +134,7 @@ def _scope(choice: Choice) -> tuple[str, int, int, str]:
 
 
 def _tuned(timing: Timing, manifest: Manifest, choices: Iterable[Choice]) -> Timing:
-    """With the time that tuning measured for the graph's plan."""
+    """Adds the time that tuning measured for the graph's plan."""
     if timing.kind != "graph":
         return timing
     name = manifest.graphs[manifest.calls[timing.index].graph].name
@@ -137,8 +149,8 @@ def _tuned(timing: Timing, manifest: Manifest, choices: Iterable[Choice]) -> Tim
 
 
 def _rate(dtype: str, *, allow_tf32: bool) -> str:
-    """The kind of arithmetic of a product, as a row of `peaks` names it. `allow_tf32` is the
-    model's."""
+    """The key of a product's arithmetic in the table of `peaks`. `allow_tf32` is that of the
+    model."""
     if dtype == "float32" and allow_tf32:
         return "tf32"
     return "float8" if dtype.startswith("float8") else dtype
@@ -194,8 +206,8 @@ def _step(timing: Timing, manifest: Manifest) -> Step:
 
 
 def _limited(step: Step, gpu: Gpu | None) -> Step:
-    """With the least time that the GPU allows: to move the bytes at copy speed, or to compute the
-    products at its highest clock."""
+    """Adds the roofline limit: the time to move the bytes at copy speed, or to compute the products
+    at the highest clock."""
     if gpu is None:
         return step
     memory = step.bytes / gpu.copy_bytes * 1e6
@@ -212,8 +224,7 @@ def _limited(step: Step, gpu: Gpu | None) -> Step:
 
 
 def _sources(locations: Iterable[str]) -> Iterable[SourceFile]:
-    """The lines that steps came from, with some around them, of those files that can be read
-    here."""
+    """The source lines of steps with context, from files that can be read."""
     wanted: dict[str, set[int]] = {}
     for location in locations:
         path, _, number = location.rpartition(":")
@@ -225,7 +236,9 @@ def _sources(locations: Iterable[str]) -> Iterable[SourceFile]:
         except (OSError, UnicodeDecodeError):
             continue
         shown = {
-            near for number in numbers for near in range(number - _AROUND, number + _AROUND + 1)
+            near
+            for number in numbers
+            for near in range(number - _CONTEXT_LINES, number + _CONTEXT_LINES + 1)
         }
         lines = tuple(
             (number, text[number - 1]) for number in sorted(shown) if 0 < number <= len(text)

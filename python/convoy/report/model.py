@@ -1,5 +1,5 @@
-"""The report of an artifact as plain data, and as JSON: what `convoy explain --json` writes,
-`convoy explain FILE.json` reads."""
+"""The data model of reports and their JSON, which `convoy explain --json` writes and `convoy
+explain FILE.json` reads."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ _VERSION: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A plan that tuning tried for a graph: microseconds a run, alone, or why it is out. `first` is
-    what runs untuned."""
+    """A measured candidate for a graph; see `convoy_runtime.cuda.plans.plan.Trial`."""
 
     engine: int | None
     knobs: Mapping[str, int]
@@ -45,15 +44,15 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """What runs: `engine 41` of cuDNN, `kernel 32x64x2x1` of the artifact, or an alternative of
-        the graph, as `conv2d | bias+relu on engine 28, engine 1`."""
+        """The name of the plan, e.g. `engine 41`, `kernel 32x64x2x1`, or
+        `conv2d | bias+relu on engine 28, engine 1`."""
         return _name(self, self.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class StepChoice:
-    """The plan of one step of an alternative: the step's graph, what runs, its knobs and its
-    workspace."""
+    """The plan of a step of an alternative: the step's graph, the name of the plan, its knobs and
+    its workspace in bytes."""
 
     graph: str
     name: str
@@ -63,12 +62,17 @@ class StepChoice:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A plan for a graph and where it comes from (`convoy_runtime.cuda.plans.plan.PlanReport`).
-    `gpu`, `cudnn` (91900), `driver` (13000) and `options` are what it was made for; `candidates`
-    what was measured beside it, best first, itself included; `rejected` what cuDNN or the options
-    refused, each with its reason; `reference` what results were compared with. `used` is whether
-    the report's times are those of this plan. `alternative` is the graph's alternative that runs in
-    its place, on the plans `steps`."""
+    """A plan for a graph. Further fields are those of
+    `convoy_runtime.cuda.plans.plan.PlanReport`.
+
+    Attributes:
+        gpu: The GPU that it was built for.
+        cudnn: The cuDNN version, e.g. 91900.
+        driver: The CUDA version of the driver, e.g. 13000.
+        options: The text of PlanOptions.
+        used: Whether the times of the report are those of this plan.
+        candidates: The measured candidates including this plan, best first.
+    """
 
     graph: str
     gpu: str
@@ -94,12 +98,12 @@ class Choice:
 
     @property
     def name(self) -> str:
-        """What runs, as of a candidate."""
+        """The name of the plan, as in `Candidate.name`."""
         return _name(self, [step.name for step in self.steps])
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What cuDNN says of the plan: numerical notes, then behavior notes."""
+        """cuDNN's notes of the engine: numerical notes, then behavior notes."""
         return (*self.numerical_notes, *self.behavior_notes)
 
     def is_chosen(self, candidate: Candidate) -> bool:
@@ -115,16 +119,25 @@ def _name(plan: Candidate | Choice, steps: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call of the program, in its order: a cuDNN graph, a generated kernel or a copy.
+    """A call of the program: a cuDNN graph, a generated kernel or a copy.
 
-    `form` is what is fused, `tensors` the signature of a graph. `bytes` is what has to be read and
-    written, each element once; `flops` what products (convolutions, matmuls) compute, a
-    multiply-add as two, None where there are none, and `rate` the kind of arithmetic they use.
-    `microseconds` is one run of it alone, `in_place_microseconds` what it adds to the calls before
-    it in a replay, None where nobody measured; `limit_microseconds` the least time that the GPU
-    allows, for the reason `bound`, None where the GPU's speed is not known. `after` are the numbers
-    of the steps that it waits for. `untuned` is what runs a graph where it has no plan, None of
-    other steps.
+    Attributes:
+        kind: "graph", "kernel" or "copy".
+        name: The name of the graph or kernel.
+        form: The fused ops.
+        tensors: The signature of a graph.
+        location: The source location.
+        bytes: Bytes read plus bytes written, each element once.
+        flops: The operations of products (convolutions, matmuls), where a multiply-add counts as
+            two; None if there are none.
+        rate: The kind of arithmetic of products.
+        microseconds: One run alone; None if not measured.
+        in_place_microseconds: The time that it adds to the previous calls in a replay; None if not
+            measured.
+        limit_microseconds: The roofline limit; None if the GPU's speed is unknown.
+        bound: The resource that determines the limit.
+        after: The indices of the steps that it waits for.
+        untuned: The runner of a graph without a plan; None for other steps.
     """
 
     kind: Literal["graph", "kernel", "copy"]
@@ -144,7 +157,7 @@ class Step:
 
     @property
     def share(self) -> float | None:
-        """The part of the roofline that it reaches: least time over time."""
+        """The share of the roofline: limit divided by time."""
         if not self.microseconds or self.limit_microseconds is None:
             return None
         return self.limit_microseconds / self.microseconds
@@ -152,8 +165,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """The GPU that was measured. Speeds are per second; `flops` by kind of arithmetic; `notes` say
-    where each of them is from."""
+    """The measured GPU.
+
+    Attributes:
+        name: The name of the GPU.
+        driver: The CUDA version of the driver, e.g. 13000.
+        cudnn: The cuDNN version, e.g. 91900.
+        copy_bytes: Bytes read plus bytes written per second by a copy.
+        peak_bytes: The peak memory bandwidth in bytes per second.
+        flops: Kind of arithmetic to peak operations per second.
+        notes: The sources of these figures.
+    """
 
     name: str
     driver: int
@@ -166,8 +188,7 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """Lines of the model's source, those that steps came from and some around them: number and
-    text."""
+    """Lines of the model's source, number and text: those of steps, with context."""
 
     path: str
     lines: tuple[tuple[int, str], ...]
@@ -175,9 +196,22 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything. `times` says what the steps' times are: `measured` on `gpu`, of the `tuning` that
-    put the plans into the artifact, or `none`. `replay_microseconds` is one replay of the whole
-    program, whose calls are ordered as `form` tells; both are None where it was not measured."""
+    """A report.
+
+    Attributes:
+        model: The file name of the artifact.
+        target: The target of the artifact.
+        producer: Component to version.
+        times: The origin of the steps' times: "measured" on `gpu`, "tuning" of the plans in the
+            artifact, or "none".
+        gpu: The measured GPU, if any.
+        form: The form of the CUDA graph; None if not measured.
+        replay_microseconds: One replay of the program; None if not measured.
+        steps: The calls of the program in order.
+        choices: The plans.
+        outside: The ops outside groups.
+        sources: The source lines of steps.
+    """
 
     model: str
     target: str
@@ -193,13 +227,13 @@ class Report:
 
     @property
     def sum_microseconds(self) -> float | None:
-        """All steps that were measured, one after another; None when none was."""
+        """The sum of the measured steps; None if no step is measured."""
         times = [step.microseconds for step in self.steps if step.microseconds is not None]
         return sum(times) if times else None
 
     @property
     def in_place_microseconds(self) -> float | None:
-        """What all steps add to one another in a replay; None when it was not measured."""
+        """The sum of the steps' times in place; None if not measured."""
         times = [
             step.in_place_microseconds
             for step in self.steps
@@ -209,25 +243,23 @@ class Report:
 
     @property
     def limit_microseconds(self) -> float | None:
-        """The least time for the whole: what the GPU allows each step; None where that is not known
-        of all of them."""
+        """The sum of the steps' roofline limits; None if one is unknown."""
         limits = [step.limit_microseconds for step in self.steps]
         known = [limit for limit in limits if limit is not None]
         return sum(known) if known and len(known) == len(limits) else None
 
     def choice_of(self, step: Step) -> Choice | None:
-        """The plan that a step's time is that of."""
+        """The plan of a step's time, or None."""
         found = (choice for choice in self.choices if choice.used and choice.graph == step.name)
         return next(found, None) if step.kind == "graph" else None
 
     def to_json(self) -> str:
-        """Its text. `read_report` gives it back."""
+        """The report as JSON, the inverse of `read_report`."""
         return json.dumps({"format": _FORMAT, "version": _VERSION, **asdict(self)}, indent=1) + "\n"
 
 
 def read_report(path: Path) -> Report:
-    """The report in a file that `Report.to_json` wrote. Raises ConvoyError when it is none,
-    OSError."""
+    """Reads a file that `Report.to_json` wrote. Raises ConvoyError for another file, OSError."""
     try:
         tree = json.loads(path.read_bytes())
         if (tree.pop("format"), tree.pop("version")) != (_FORMAT, _VERSION):
@@ -235,7 +267,7 @@ def read_report(path: Path) -> Report:
         return _report(tree)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         message = (
-            f"{path}: expected a report of version {_VERSION}, as `convoy explain --json` writes it"
+            f"{path}: expected a report of version {_VERSION}, written by `convoy explain --json`"
         )
         raise ConvoyError(message) from error
 

@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing else: no network, no files beside it."""
+"""Renders a report as a self-contained HTML page, without other files or the network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from convoy.report import words
+from convoy.report import formatting
 from convoy.report.model import Report
 from convoy.report.shipped import shipped_lines
 from convoy.report.timeline import timeline
@@ -19,7 +19,7 @@ _KINDS = {"graph": "cuDNN graphs", "kernel": "generated kernels", "copy": "copie
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of source, the calls that came from it, and what they take."""
+    """A source line, the indices of its calls, and their time."""
 
     number: int
     text: str
@@ -28,7 +28,7 @@ class Line:
 
 
 def report_page(report: Report) -> str:
-    """The page."""
+    """Renders the page. Returns HTML."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -39,16 +39,16 @@ def report_page(report: Report) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "micro": words.micro,
-        "percent": words.percent,
-        "scale": words.scale,
-        "knobs": words.knobs,
+        "micro": formatting.micro,
+        "percent": formatting.percent,
+        "scale": formatting.scale,
+        "knobs": formatting.knobs,
         "file": _file,
     }
     return environment.get_template("page.html.jinja").render(
         report=report,
-        headline=words.headline(report),
-        scope=words.scope,
+        headline=formatting.headline(report),
+        scope=formatting.scope,
         kinds=[
             (kind, name)
             for kind, name in _KINDS.items()
@@ -67,12 +67,12 @@ def report_page(report: Report) -> str:
 
 
 def _file(location: str) -> str:
-    """`model.py:12` of a location with folders."""
+    """A location without folders, e.g. `model.py:12`."""
     return location.rpartition("/")[2]
 
 
 def _places(report: Report) -> dict[str, str]:
-    """Where in the page a location's line of source is, for those that are there."""
+    """Location to the anchor of its source line in the page."""
     return {
         f"{file.path}:{number}": f"source-{index}-{number}"
         for index, file in enumerate(report.sources)

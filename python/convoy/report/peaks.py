@@ -1,21 +1,21 @@
-"""How fast a GPU can be: from what its driver says of it and, for arithmetic, a table by compute
-capability. No GPU has its own row."""
+"""The peak speeds of a GPU, from the driver's device attributes and, for arithmetic, a table by
+compute capability."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from convoy.report.formatting import scale
 from convoy.report.model import Gpu
-from convoy.report.words import scale
 
 if TYPE_CHECKING:
     from convoy_runtime.profile import GpuFacts
 
 __all__ = ["gpu_of"]
 
-#: FLOPs a clock on one multiprocessor, a multiply-add as two, dense. float32 is arithmetic outside
-#: the tensor cores (CUDA C++ Programming Guide, throughput of native arithmetic instructions); the
-#: rest is the tensor cores' (NVIDIA's white papers on each architecture).
+#: Compute capability to dense FLOPs per clock and multiprocessor, where a multiply-add counts as
+#: two. float32 is without tensor cores (CUDA C++ Programming Guide, throughput of native arithmetic
+#: instructions); others are with tensor cores (NVIDIA's white papers on each architecture).
 _RATES: Final[dict[tuple[int, int], dict[str, int]]] = {
     (7, 0): {"float32": 128, "float64": 64, "float16": 1024},
     (7, 5): {"float32": 128, "float16": 1024, "int8": 2048},
@@ -62,12 +62,12 @@ _RATES: Final[dict[tuple[int, int], dict[str, int]]] = {
         "float8": 2048,
     },
 }
-#: Transfers a clock of the memory: all GPUs of these architectures have memory of double data rate.
+#: Transfers per memory clock: GPUs of these architectures have double data rate memory.
 _TRANSFERS: Final = 2
 
 
 def gpu_of(facts: GpuFacts) -> Gpu:
-    """Speeds of a GPU, with a word on each."""
+    """Computes the peak speeds of a GPU, with a note on the source of each."""
     capability = ".".join(map(str, facts.compute_capability))
     rates = _RATES.get(facts.compute_capability, {})
     peak = facts.memory_clock_khz * 1e3 * _TRANSFERS * facts.memory_bus_bits / 8
@@ -78,7 +78,7 @@ def gpu_of(facts: GpuFacts) -> Gpu:
     notes = [
         (
             f"copy speed: {scale(facts.copy_bytes_per_second, 'B/s')}, measured, bytes read "
-            "and written; what steps are compared with"
+            "plus bytes written; used for the roofline"
         ),
         f"{memory}, L2 cache of {scale(facts.l2_bytes, 'B')}, from the driver's device attributes",
     ]
@@ -88,13 +88,13 @@ def gpu_of(facts: GpuFacts) -> Gpu:
             "the driver's device attributes"
         )
         notes.append(
-            f"arithmetic: {units}, x FLOPs a clock for compute capability {capability}, "
+            f"arithmetic: {units}, x FLOPs per clock for compute capability {capability}, "
             "dense; float32 without tensor cores"
         )
     else:
         notes.append(
-            f"arithmetic: not known for compute capability {capability}; steps are "
-            "compared with the copy speed alone"
+            f"arithmetic: unknown for compute capability {capability}; the roofline uses only "
+            "the copy speed"
         )
     return Gpu(
         name=facts.name,

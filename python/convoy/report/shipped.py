@@ -1,37 +1,36 @@
-"""Which plans an artifact holds, for whom, and what runs where they are not for the GPU that it is
-loaded on."""
+"""Lists the plans in an artifact, the GPUs that they are for, and the fallback on other GPUs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 
+from convoy.report.formatting import count, scope
 from convoy.report.model import Choice, Report
-from convoy.report.words import count, scope
 
 __all__ = ["shipped_lines"]
 
-#: How plans were found, by level: what `PlanReport.tuned` says.
+#: Level (`PlanReport.tuned`) to description.
 _LEVELS = {
     "exhaustive": "tuned (exhaustive)",
     "full": "tuned (full)",
     "quick": "tuned (quick)",
-    "off": "cuDNN's first choice there",
-    "offline": "made without the GPU, which nobody measured",
+    "off": "cuDNN's first choice on that GPU",
+    "offline": "made without the GPU, not measured",
 }
 
 
 def shipped_lines(report: Report) -> Iterator[str]:
-    """The plans of a report that was not measured: a line for each GPU, cuDNN, driver and set of
-    restrictions, the graphs that have none for it, and when the others are taken."""
+    """The plans of a report that is not measured: a line for each GPU, cuDNN, driver and set of
+    restrictions, the graphs without a plan for them, and the conditions for using the others."""
     graphs = list(dict.fromkeys(step.name for step in report.steps if step.kind == "graph"))
     untuned = {step.name: step.untuned for step in report.steps if step.kind == "graph"}
     if not report.choices:
         runners = Counter(untuned.values())
         for runner, number in runners.most_common():
             yield (
-                f"{count(number, 'graph')} without a plan: {runner} where the artifact is "
-                "loaded, until `convoy tune` has measured"
+                f"{count(number, 'graph')} without a plan: {runner} is used at load time, until "
+                "`convoy tune` adds plans"
             )
         return
     by_scope: dict[str, list[Choice]] = {}
@@ -46,13 +45,13 @@ def shipped_lines(report: Report) -> Iterator[str]:
             if name not in named:
                 yield f"  {name} has none: {untuned[name]}"
     if any(choice.tuned != "offline" for choice in report.choices):
-        yield "with another cuDNN or driver, their engines and knobs are built anew"
+        yield "with another cuDNN or driver, plans are rebuilt from their engines and knobs"
     if any(choice.tuned == "offline" for choice in report.choices):
         yield (
-            "plans made without the GPU are not taken with another cuDNN, nor before a "
-            "kernel that its graph prefers"
+            "plans made without the GPU are not used with another cuDNN, nor instead of a "
+            "kernel that the graph prefers"
         )
     yield (
-        "on any other GPU, or with other restrictions, they are not taken: `convoy run "
-        "--plans` says so there, and what runs instead"
+        "on another GPU, or with other restrictions, plans are not used: `convoy run --plans` "
+        "prints the reason and the plans used instead"
     )

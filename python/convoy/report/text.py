@@ -1,24 +1,24 @@
-"""A report on a terminal: totals, each call, and for each graph its plan with the runners-up."""
+"""Prints a report as text: totals, each call, and for each graph its plan and other candidates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from convoy.report.formatting import count, headline, knobs, micro, percent, scale, scope
 from convoy.report.model import Candidate, Choice, Report
 from convoy.report.shipped import shipped_lines
 from convoy.report.timeline import timeline
-from convoy.report.words import count, headline, knobs, micro, percent, scale, scope
 
 __all__ = ["plan_lines", "report_lines"]
 
-#: Runners-up, and refusals, that are printed for a plan; the page has all of them.
+#: The number of candidates, and of rejected ones, that are printed per plan; the page has all.
 _SHOWN = 5
-#: The first so many columns of the table hold numbers.
+#: The number of leading columns of the table with numbers.
 _NUMBERS = 8
 
 
 def report_lines(report: Report) -> Iterator[str]:
-    """Everything that was measured."""
+    """The lines of a report."""
     yield headline(report)
     yield from (f"  {note}" for note in (report.gpu.notes if report.gpu is not None else ()))
     yield from (f"  {line}" for line in _totals(report))
@@ -29,7 +29,7 @@ def report_lines(report: Report) -> Iterator[str]:
 
 
 def plan_lines(report: Report) -> Iterator[str]:
-    """The plans, each with what was measured beside it and what was refused."""
+    """The lines of the plans, each with its measured and rejected candidates."""
     if report.times != "measured":
         yield from shipped_lines(report)
         if report.choices:
@@ -55,22 +55,19 @@ def _totals(report: Report) -> Iterator[str]:
             if limit is not None
             else ""
         )
-        yield f"{calls}, each alone: {micro(total)} us together{roofline}"
+        yield f"{calls}, sum of each measured alone: {micro(total)} us{roofline}"
     if report.in_place_microseconds is not None:
-        way = timeline(report)
-        beside = (
-            f"; {micro(way.microseconds)} us on the longest way through what may run side by side"
-            if way.lanes > 1
+        schedule = timeline(report)
+        critical = (
+            f"; critical path of concurrent calls {micro(schedule.microseconds)} us"
+            if schedule.lanes > 1
             else ""
         )
-        yield (
-            f"in place, one after another: {micro(report.in_place_microseconds)} us "
-            f"together{beside}"
-        )
+        yield (f"sum of each measured in place: {micro(report.in_place_microseconds)} us{critical}")
 
 
 def _steps(report: Report) -> Iterator[str]:
-    """A table that is as wide as it has to be: cut to fit a terminal it would say nothing."""
+    """The table of calls. It is not truncated to the width of the terminal."""
     rows: list[tuple[str, ...]] = [
         (
             "#",
@@ -117,10 +114,10 @@ def _plan(choice: Choice, untuned: str | None) -> Iterator[str]:
     notes = ", ".join(choice.notes)
     level = f", level {choice.tuned}" if choice.tuned != choice.origin else ""
     found = f"{choice.heuristic}[{choice.rank}], {choice.origin}{level}"
-    yield f"{choice.graph}: {_words(choice)} [{notes}] workspace {choice.workspace_bytes} bytes"
+    yield f"{choice.graph}: {_label(choice)} [{notes}] workspace {choice.workspace_bytes} bytes"
     yield f"  {found}; for {scope(choice)}"
     if choice.tuned == "offline" and untuned is not None and untuned.startswith("kernel"):
-        yield f"  not taken where nothing was measured: {untuned} is preferred"
+        yield f"  not used without tuning: {untuned} is preferred"
     for step in choice.steps:
         yield (
             f"  step {step.graph}: {step.name} {{{knobs(step.knobs)}}} workspace "
@@ -134,22 +131,22 @@ def _plan(choice: Choice, untuned: str | None) -> Iterator[str]:
             for mark, is_so in (("chosen", choice.is_chosen(each)), ("untuned choice", each.first))
             if is_so
         ]
-        said = f" ({', '.join(marks)})" if marks else ""
+        suffix = f" ({', '.join(marks)})" if marks else ""
         yield (
-            f"  {micro(each.microseconds):>9} us  {_words(each)} workspace "
-            f"{each.workspace_bytes} bytes{said}"
+            f"  {micro(each.microseconds):>9} us  {_label(each)} workspace "
+            f"{each.workspace_bytes} bytes{suffix}"
         )
     yield from _more(len(timed), "slower plan")
-    refused = [*(f"{_words(each)}: {each.reason}" for each in out), *choice.rejected]
-    for line in refused[:_SHOWN]:
+    rejected = [*(f"{_label(each)}: {each.reason}" for each in out), *choice.rejected]
+    for line in rejected[:_SHOWN]:
         yield f"  not {line}"
-    yield from _more(len(refused), "refusal")
+    yield from _more(len(rejected), "rejection")
 
 
-def _words(plan: Choice | Candidate) -> str:
+def _label(plan: Choice | Candidate) -> str:
     return f"{plan.name} {{{knobs(plan.knobs)}}}"
 
 
 def _more(number: int, what: str) -> Iterator[str]:
     if number > _SHOWN:
-        yield f"  and {count(number - _SHOWN, what)} more"
+        yield f"  and {number - _SHOWN} more {what if number - _SHOWN == 1 else what + 's'}"

@@ -1,5 +1,5 @@
-"""Where the calls of a report are in its timeline: how long each takes is measured, when it begins
-follows from what it waits for."""
+"""Lays out the calls of a report on a timeline. Durations are measured; start times follow from the
+dependencies."""
 
 from __future__ import annotations
 
@@ -11,14 +11,22 @@ from convoy.report.model import Report, Step
 
 __all__ = ["Bar", "Timeline", "timeline"]
 
-#: At most this many marks on the time axis.
+#: The largest number of ticks on the time axis.
 _TICKS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A call: place and width in percent of the timeline, the reached part of the roofline in
-    percent of the bar. Calls of different lanes may run side by side."""
+    """A call on the timeline.
+
+    Attributes:
+        number: The index of the step.
+        step: The step.
+        lane: Calls in different lanes may run concurrently.
+        left: The start, in percent of the timeline.
+        width: The duration, in percent of the timeline.
+        share: The share of the roofline, in percent of the bar.
+    """
 
     number: int
     step: Step
@@ -30,9 +38,15 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Calls that were measured on `lanes` lanes, marks of the axis (place in percent,
-    microseconds), and the width in percent of a replay; `microseconds` is when the last call
-    ends."""
+    """A timeline.
+
+    Attributes:
+        bars: The measured calls.
+        lanes: The number of lanes.
+        ticks: The ticks of the time axis: position in percent, label in microseconds.
+        replay: The duration of a replay, in percent of the timeline.
+        microseconds: The end of the last call.
+    """
 
     bars: tuple[Bar, ...]
     lanes: int
@@ -42,7 +56,7 @@ class Timeline:
 
 
 def timeline(report: Report) -> Timeline:
-    """The timeline of a report; without bars where nothing was measured."""
+    """Computes the timeline of a report; it is empty if nothing is measured."""
     begins = _begins(report.steps)
     times = [_time(step) for step in report.steps]
     end = max(
@@ -76,7 +90,7 @@ def timeline(report: Report) -> Timeline:
 
 
 def _time(step: Step) -> float | None:
-    """Microseconds of a bar: in place where that was measured, where noise may be below zero."""
+    """Microseconds of a bar: in place if measured, clamped to 0 because of noise."""
     return (
         step.microseconds
         if step.in_place_microseconds is None
@@ -85,7 +99,7 @@ def _time(step: Step) -> float | None:
 
 
 def _begins(steps: Sequence[Step]) -> list[float]:
-    """Microseconds after which each call begins, when it waits for nothing else than it has to."""
+    """The earliest start of each call in microseconds."""
     ends: list[float] = []
     begins = []
     for step in steps:
@@ -95,8 +109,8 @@ def _begins(steps: Sequence[Step]) -> list[float]:
 
 
 def _lanes(steps: Sequence[Step], begins: Sequence[float]) -> list[int]:
-    """A lane for each call: that of a call it waits for, if nothing else is there by then, else the
-    first one that is free."""
+    """The lane of each call: that of a call that it waits for if it is free, else the first free
+    one."""
     lanes = [0] * len(steps)
     ends: list[float] = []
     for number in sorted(range(len(steps)), key=lambda each: (begins[each], each)):
@@ -110,7 +124,7 @@ def _lanes(steps: Sequence[Step], begins: Sequence[float]) -> list[int]:
 
 
 def _ticks(span: float) -> Iterator[tuple[float, str]]:
-    """Marks of the time axis at round numbers."""
+    """The ticks of the time axis at round numbers."""
     magnitude = 10.0 ** floor(log10(span / _TICKS))
     step = next(
         factor * magnitude for factor in (1, 2, 5, 10) if span / (factor * magnitude) <= _TICKS

@@ -1,4 +1,4 @@
-"""How figures are said, in the text and in the page."""
+"""Formatting helpers of the text and the page."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ __all__ = ["count", "headline", "knobs", "micro", "percent", "scale", "scope", "
 
 
 def micro(value: float | None) -> str:
-    """Microseconds, three digits at least; a dash for None."""
+    """Formats microseconds; a dash for None."""
     if value is None:
         return "-"
     return f"{value:.2f}" if value < 100 else f"{value:.1f}"
 
 
 def percent(share: float | None) -> str:
-    """A part of one; a dash for None."""
+    """Formats a fraction as a percentage; a dash for None."""
     return "-" if share is None else f"{share * 100:.0f} %"
 
 
 def scale(value: float | None, unit: str) -> str:
-    """A number with a prefix of SI, as `1.21 MB`; a dash for None."""
+    """Formats a number with an SI prefix, e.g. `1.21 MB`; a dash for None."""
     if value is None:
         return "-"
     for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
@@ -33,17 +33,17 @@ def scale(value: float | None, unit: str) -> str:
 
 
 def knobs(values: Mapping[str, int]) -> str:
-    """Knobs of an engine, as `TILE_M=128, STAGES=3`."""
+    """Formats knobs, e.g. `TILE_M=128, STAGES=3`."""
     return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 def version(number: int) -> str:
-    """A version of cuDNN, 91900, as 9.19.0."""
+    """Formats a cuDNN version, e.g. 9.19.0 for 91900."""
     return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
 
 
 def scope(choice: Choice) -> str:
-    """What a plan was made for."""
+    """Formats the GPU, versions and restrictions of a plan."""
     restricted = restrictions(choice.options)
     return (
         f"{choice.gpu}, cuDNN {version(choice.cudnn)}, driver "
@@ -52,22 +52,22 @@ def scope(choice: Choice) -> str:
 
 
 def count(number: int, what: str) -> str:
-    """`1 call`, `2 calls`."""
+    """Formats a count, e.g. `1 call`, `2 calls`."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def headline(report: Report) -> str:
-    """What the report is about, and where its times are from."""
+    """The title of a report: the model and the origin of the times."""
     if report.times == "measured" and report.gpu is not None:
         gpu = report.gpu
         cudnn = f", cuDNN {version(gpu.cudnn)}" if gpu.cudnn else ""
         return f"{report.model} measured on {gpu.name} (driver {_driver(gpu.driver)}{cudnn})"
     if report.times == "tuning":
         choice = next(each for each in report.choices if each.used)
-        return f"{report.model}, times of graphs from its tuning ({scope(choice)})"
+        return f"{report.model}, times of graphs from tuning ({scope(choice)})"
     return f"{report.model}, not measured"
 
 
 def _driver(number: int) -> str:
-    """A driver's CUDA version, 13000, as 13.0."""
+    """Formats the CUDA version of a driver, e.g. 13.0 for 13000."""
     return f"{number // 1000}.{number % 1000 // 10}"
