@@ -1,5 +1,5 @@
-"""Convoy compiles PyTorch models ahead of time into one artifact that runs without PyTorch and
-without a compiler.
+"""Convoy compiles PyTorch models ahead of time into an artifact that runs without PyTorch and the
+compiler.
 
 Names are imported on first use, so that `import convoy` loads neither torch nor the compiler.
 """

@@ -1,4 +1,4 @@
-"""`python -m convoy` is the command `convoy`."""
+"""`python -m convoy` runs the command `convoy`."""
 
 from __future__ import annotations
 

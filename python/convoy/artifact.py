@@ -1,5 +1,5 @@
-"""Writes artifacts. The reader is convoy_runtime.artifact, the format is described in
-docs/architecture.md."""
+"""Writes artifacts. The reader is convoy_runtime.artifact; docs/architecture.md describes the
+format."""
 
 from __future__ import annotations
 
@@ -30,14 +30,22 @@ def write_artifact(
     members: Mapping[str, bytes],
     weights: Mapping[str, HostTensor] | None = None,
 ) -> Manifest:
-    """Writes an artifact to `path`, or to what it links to, whole or not at all, and returns the
-    manifest with its `files` filled in.
+    """Writes an artifact atomically.
 
-    `members` are native.so, kernels.ptx, alternatives.json and plans/*.json by name;
-    `manifest.files` is computed here. `weights` are the prepared weights, exactly those of
-    `manifest.prepared`, or None to leave the data out. Raises ArtifactWriteError when the path
-    cannot be written, ValueError when weights and manifest do not agree, ArtifactError when what is
-    given is no artifact.
+    Args:
+        path: The file. A symbolic link is followed.
+        manifest: The manifest; its `files` are ignored.
+        members: Name to content: native.so, kernels.ptx, alternatives.json and plans/*.json.
+        weights: The prepared weights, exactly those of `manifest.prepared`. None for an artifact
+            without weights.
+
+    Returns:
+        The manifest with its `files`.
+
+    Raises:
+        ArtifactWriteError: The path cannot be written.
+        ValueError: The weights do not match the manifest.
+        ArtifactError: The reader would reject the artifact.
     """
     try:
         path = checked_output(path)
@@ -49,7 +57,7 @@ def write_artifact(
         entries[WEIGHTS] = file_entry(write_safetensors(weights))
     manifest = replace(manifest, files=entries)
     text = manifest.to_json().encode()
-    # What the reader would refuse must not be written.
+    # The reader's checks, before anything is written.
     read_manifest(text, path=path)
     if ALTERNATIVES in members:
         read_alternatives(members[ALTERNATIVES], manifest, path=path)
@@ -67,7 +75,7 @@ def _pieces(
     members: Mapping[str, bytes],
     weights: Mapping[str, HostTensor] | None,
 ) -> Iterator[bytes | memoryview]:
-    """The file, from its first byte to its last."""
+    """The content of the file."""
     files = [ZipMember(MANIFEST, len(text), zlib.crc32(text))]
     files += [ZipMember(name, entry.bytes, entry.crc32) for name, entry in manifest.files.items()]
     layout = lay_out(files, hashlib.sha256(text).hexdigest())
@@ -92,5 +100,5 @@ def _check_weights(manifest: Manifest, weights: Mapping[str, HostTensor]) -> Non
         listed = "; ".join(
             f"{name}: expected {expected.get(name)}, got {got.get(name)}" for name in names
         )
-        message = f"the prepared weights do not agree with the manifest: {listed}"
+        message = f"the prepared weights do not match the manifest: {listed}"
         raise ValueError(message)

@@ -1,5 +1,4 @@
-"""`convoy.compile`: a PyTorch module in, a compiled model out that runs, saves and explains
-itself."""
+"""`convoy.compile`: compiles a PyTorch module to a `CompiledModel`."""
 
 from __future__ import annotations
 
@@ -33,18 +32,22 @@ _T = TypeVar("_T")
 #: Called at the start of each step of a compilation with its name.
 Progress = Callable[[str], None]
 
-#: The version of cuDNN that graphs are built and checked against. The oldest that programs run with
-#: is `_convoy.MINIMUM_CUDNN`.
+#: The version of cuDNN that graphs are built and checked against. The oldest supported version is
+#: `_convoy.MINIMUM_CUDNN`.
 CUDNN_BUILT_FOR = 91900
 
 
 @dataclass(frozen=True)
 class CompiledModel:
-    """A compiled model in memory. Calling it runs it, `save` writes the artifact, `explain` tells
-    what became of each op.
+    """A compiled model in memory. Calling it runs the model.
 
-    `phases` holds the module's text at the end of each phase that was kept, `seconds` how long each
-    step took, `plans` what the options' `plan_for` found, one for each of its GPUs.
+    Attributes:
+        manifest: The manifest of the artifact.
+        members: Name to content of the other members, without weights.
+        prepared: Name to prepared weight; None if compiled without weights.
+        phases: Phase to the module's text at its end.
+        seconds: Step of the compilation to its time.
+        plans: The plans for each GPU of the option `plan_for`.
     """
 
     manifest: Manifest
@@ -56,19 +59,29 @@ class CompiledModel:
     _programs: list[Program] = field(default_factory=list, init=False, repr=False)
 
     def save(self, path: str | os.PathLike[str], *, weights: bool = True) -> None:
-        """Writes the artifact to `path`, whole or not at all; without its weights' data when
-        `weights` is false.
+        """Writes the artifact atomically.
 
-        A symbolic link is followed: the file that it names is replaced. Raises ArtifactWriteError,
-        also for a `path` that is no regular file, as a device or a FIFO; a file that was at `path`
-        then stays as it was.
+        Args:
+            path: The file. A symbolic link is followed.
+            weights: Whether to include the data of the weights.
+
+        Raises:
+            ArtifactWriteError: `path` cannot be written, or is not a regular file, e.g. a device or
+                a FIFO. An existing file is unchanged.
         """
         from convoy.artifact import write_artifact
 
         write_artifact(path, self.manifest, self.members, self.prepared if weights else None)
 
     def load(self, **options: Any) -> Program:
-        """The model as a `convoy_runtime.Program`; `options` are those of `convoy_runtime.load`."""
+        """Loads the model. Arguments and errors are those of `convoy_runtime.load`.
+
+        Args:
+            **options: The keyword arguments of `convoy_runtime.load`.
+
+        Returns:
+            The program.
+        """
         import convoy_runtime
 
         with tempfile.TemporaryDirectory(prefix="convoy-") as folder:
@@ -77,14 +90,20 @@ class CompiledModel:
             return convoy_runtime.load(path, **options)
 
     def __call__(self, *arrays: Any) -> Any:
-        """Runs the model: one array an input, anything that speaks DLPack. The first call loads
-        it."""
+        """Runs the model; the first call loads it.
+
+        Args:
+            *arrays: One array per input, of any library that supports DLPack.
+
+        Returns:
+            The output, or a tuple of several, of the first input's library.
+        """
         if not self._programs:
             self._programs.append(self.load())
         return self._programs[0](*arrays)
 
     def explain(self) -> str:
-        """Each group, what it fused, and why anything stayed outside, as text."""
+        """Describes the groups, their ops, and the ops outside groups with the reasons."""
         from convoy.explain import explain_manifest
 
         return explain_manifest(self.manifest)
@@ -112,25 +131,25 @@ def compile(
     Args:
         module: The model, in evaluation mode.
         example_inputs: A tuple or list with one value for each argument of `module.forward`:
-            tensors, or tuples, lists, dicts and named tuples of tensors. Their shapes and dtypes
-            are those that the compiled model takes.
+            tensors, or tuples, lists, dicts and named tuples of tensors. The compiled model
+            requires inputs of the same shapes and dtypes.
         target: "cpu" or "cuda". Default: "cuda" on a machine with a GPU, else "cpu".
-        dtype: The type to compute in: "float32", "float16", "bfloat16" or the same torch dtype.
-            Inputs and outputs keep the module's types. Default: the module's own.
+        dtype: The compute type: "float32", "float16", "bfloat16" or the same torch dtype. Inputs
+            and outputs keep the module's types. Default: the module's types.
         cpu: LLVM's name of the CPU that runs the host code, or "native". Default: "native" on
             target "cpu", "x86-64-v3" on "cuda".
         chip: The oldest GPU architecture that the generated kernels run on, "sm_80" to "sm_121",
-            without a letter after the number.
-        weights: Whether the compiled model holds the data of the weights.
-        allow_tf32: Whether products of float32 may be rounded to TF32 (10 bits of mantissa).
-        alternatives: Whether the artifact offers tuning other ways to compute a cuDNN graph: split
-            into several, or with sums in another order.
-        support_table: A file to read instead of the built-in table of what cuDNN takes.
-        dump_phases: A folder to write the module's text to after each phase. It is made if needed.
+            without a letter suffix.
+        weights: Whether the compiled model contains the data of the weights.
+        allow_tf32: Whether float32 products may round their factors to TF32 (10 bits of mantissa).
+        alternatives: Whether to compile alternatives of cuDNN graphs for tuning: graphs split into
+            several, or with sums in another order.
+        support_table: A support table to use instead of the built-in one.
+        dump_phases: A folder for the module's text after each phase. It is created if necessary.
         plan_for: GPUs to plan for, only with target "cuda": names such as "h200", or files of
             cuDNN's device properties. The plans become part of the artifact.
-        plan_options: Restrictions on the plans of `plan_for`. A program finds these plans where it
-            is loaded with equal options.
+        plan_options: Restrictions on the plans of `plan_for`. A load with equal options uses these
+            plans.
         progress: Called at the start of each step with the step's name.
 
     Returns:
@@ -138,9 +157,9 @@ def compile(
 
     Raises:
         FrontendError: The module cannot be imported.
-        InputError: `example_inputs` is no tuple or list, or holds what cannot be an input.
+        InputError: `example_inputs` is not a tuple or list, or contains an unsupported value.
         CompileError: A phase fails.
-        ValueError: An option has a value that it cannot have.
+        ValueError: An option has an invalid value.
         convoy_runtime.DeviceError: `plan_for` is given, and cuDNN, cuBLASLt or the properties of
             a GPU are missing.
     """
@@ -160,7 +179,7 @@ def compile(
         plan_options=plan_options,
     )
     if not isinstance(example_inputs, (tuple, list)):
-        # A tensor is a sequence as well, of its rows.
+        # A tensor is also a sequence, of its rows.
         message = (
             f"expected the example inputs as a tuple or a list, got {type(example_inputs).__name__}"
         )
@@ -178,8 +197,22 @@ def compile_imported(
     progress: Progress | None = None,
     seconds: dict[str, float] | None = None,
 ) -> CompiledModel:
-    """Compiles what the frontend made. Raises CompileError with the failed phase, its diagnostics
-    and a reproducer, and what planning for a GPU raises (`convoy_runtime.inspection`)."""
+    """Compiles an imported module.
+
+    Args:
+        imported: The result of the frontend.
+        options: The options of the compilation.
+        progress: Called at the start of each step with the step's name.
+        seconds: Receives the time of each step. Default: a new dict.
+
+    Returns:
+        The compiled model in memory.
+
+    Raises:
+        CompileError: A phase fails. Has its diagnostics and a reproducer.
+        convoy_runtime.DeviceError: `options.plan_for` is given, and cuDNN, cuBLASLt or the
+            properties of a GPU are missing.
+    """
     from convoy import _convoy
     from convoy_runtime._native import load_native
     from convoy_runtime._safetensors import write_safetensors
@@ -198,7 +231,7 @@ def compile_imported(
     from convoy_runtime.weights import host_tensor, prepare_weights
 
     clock = _Clock(progress, seconds)
-    # What is missing for planning is said before a long compilation, not after it.
+    # Missing requirements of planning are reported before a long compilation.
     planners = {
         device: offline_planner(device, _convoy.MINIMUM_CUDNN) for device in options.plan_for
     }
@@ -301,16 +334,28 @@ def _entries(members: Mapping[str, bytes]) -> dict[str, FileEntry]:
 
 
 def phase_names() -> tuple[str, ...]:
-    """Names of the phases, in order: "torch", which is the frontend's, then those of the
-    pipeline."""
+    """The names of the phases in order: "torch" for the frontend, then those of the pipeline."""
     from convoy import _convoy
 
     return ("torch", *(name for name, _ in _convoy.phases()))
 
 
 def lower(text: str, name: str, *, from_phase: str, to_phase: str, options: CompileOptions) -> str:
-    """The module's text after the phases that follow `from_phase`, up to `to_phase`. Raises
-    CompileError."""
+    """Runs the phases after `from_phase` up to `to_phase`.
+
+    Args:
+        text: The module at the end of `from_phase`.
+        name: The name of the module, for messages.
+        from_phase: A name from `phase_names`.
+        to_phase: A name from `phase_names`.
+        options: The options of the compilation.
+
+    Returns:
+        The module at the end of `to_phase`.
+
+    Raises:
+        CompileError: A phase fails.
+    """
     from convoy import _convoy
 
     def keep(phase: str, after: str) -> None:
@@ -326,8 +371,7 @@ def lower(text: str, name: str, *, from_phase: str, to_phase: str, options: Comp
 
 
 def _checked(text: str, from_phase: str, options: CompileOptions, action: Callable[[], _T]) -> _T:
-    """Runs the compiler and turns its failure into a CompileError with a file that reproduces
-    it."""
+    """Runs the compiler and converts a failure into a CompileError with a reproducer."""
     from convoy import _convoy
 
     try:
@@ -342,14 +386,14 @@ def _checked(text: str, from_phase: str, options: CompileOptions, action: Callab
 
 
 def _reproducer(text: str) -> str | None:
-    """Writes a file that this user alone can read, in tempfile's folder ($TMPDIR, else /tmp): it
-    holds the model's structure and constants of one element, but no weights. Gives its path; none
-    where it cannot be written."""
+    """Writes a reproducer to tempfile's folder ($TMPDIR, else /tmp), readable for this user only.
+    It contains the structure of the model and scalar constants, but no weights. Returns its path,
+    or None if it cannot be written."""
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="convoy-reproducer-", suffix=".mlir", delete=False
         ) as file:
-            # What a full disk cuts short reproduces nothing.
+            # A truncated file, e.g. on a full disk, is not a reproducer.
             try:
                 file.write(text)
                 file.flush()
@@ -374,7 +418,7 @@ def _dump(folder: Path, index: int, phase: str, text: str) -> None:
 
 
 class _Clock:
-    """Seconds of each step, told to `progress` as they start."""
+    """Measures the time of each step, and calls `progress` at its start."""
 
     def __init__(self, progress: Progress | None, seconds: dict[str, float] | None = None) -> None:
         self.progress = progress

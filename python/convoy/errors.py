@@ -1,9 +1,7 @@
-"""Every error that Convoy raises on purpose, in one tree, so that a caller can catch all of them or
-one kind.
+"""The errors of the compiler, with `ConvoyError` as their base.
 
-Messages are plain text of the form "expected X, got Y" and name the thing concerned (an argument, a
-file, a line of the model). The command line prints `str(error)` alone and shows a traceback with
-`--debug` only.
+Messages have the form "expected X, got Y" and name an argument, a file or a line of the model. The
+command line prints `str(error)`, and a traceback with `--debug`.
 """
 
 from __future__ import annotations
@@ -27,30 +25,30 @@ __all__ = [
 
 
 class ConvoyError(Exception):
-    """Base of every error that Convoy raises on purpose."""
+    """Base of all errors of the compiler."""
 
 
 class FrontendError(ConvoyError):
-    """The model could not be turned into `tcp`."""
+    """The model cannot be converted to `tcp`."""
 
 
 class InputError(FrontendError):
-    """What was passed to the frontend cannot be compiled: a module in training mode, an example
-    input that is no tensor, a dtype with no `tcp` element type."""
+    """An argument of the frontend cannot be compiled: a module in training mode, an example input
+    that is not a tensor, a dtype without a `tcp` element type."""
 
 
 class ExportError(FrontendError):
-    """`torch.export` refused the module; `__cause__` is torch's own error."""
+    """`torch.export` failed; `__cause__` is torch's error."""
 
 
 class MlirSyntaxError(FrontendError):
-    """A `.mlir` file does not parse, or holds no function of the torch dialect; the message has
-    file and line."""
+    """A `.mlir` file does not parse, or has no function of the torch dialect. The message has file
+    and line."""
 
 
 @dataclass(frozen=True, order=True)
 class SourceLine:
-    """A line of the user's source; `line` counts from 1, and 0 means that the line is not known."""
+    """A line of the user's source; `line` counts from 1, and 0 is an unknown line."""
 
     file: str
     line: int
@@ -61,8 +59,13 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class UnsupportedOp:
-    """One kind of failure: an op, why it has no conversion, and every line that made it (one entry
-    an occurrence)."""
+    """An op without a conversion.
+
+    Attributes:
+        op: The name of the op.
+        reason: Why it has no conversion.
+        lines: The source line of each occurrence.
+    """
 
     op: str
     reason: str
@@ -70,8 +73,8 @@ class UnsupportedOp:
 
 
 class UnsupportedOpsError(FrontendError):
-    """The model uses ops, or forms of ops, that have no conversion to `tcp`. `ops` lists every one
-    of them."""
+    """The model uses ops, or forms of ops, without a conversion to `tcp`. `ops` lists all of
+    them."""
 
     def __init__(self, ops: Iterable[UnsupportedOp]) -> None:
         self.ops = tuple(ops)
@@ -91,7 +94,7 @@ class UnsupportedOpsError(FrontendError):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One message of the compiler: `severity` is "error", "warning", "remark" or "note"."""
+    """A message of the compiler. `severity` is "error", "warning", "remark" or "note"."""
 
     severity: str
     message: str
@@ -99,7 +102,7 @@ class Diagnostic:
 
     @classmethod
     def at(cls, severity: str, file: str, line: int, column: int, message: str) -> Diagnostic:
-        """One as the extension gives it; `file` is empty where the location has none."""
+        """Creates a diagnostic from a location; `file` is empty if the location has no file."""
         return cls(severity, message, f"{file}:{line}:{column}" if file else "")
 
     def __str__(self) -> str:
@@ -108,9 +111,13 @@ class Diagnostic:
 
 
 class CompileError(ConvoyError):
-    """A phase of the compiler failed, or what `convoy.dialects` ("verify") and `convoy.passes`
-    ("pipeline") ask of it. `reproducer` is the path of a file that fails in the same way with
-    `convoy-opt`, if one was written."""
+    """A phase of the compiler failed.
+
+    Attributes:
+        phase: The phase; "verify" for `convoy.dialects` and "pipeline" for `convoy.passes`.
+        diagnostics: The messages of the compiler.
+        reproducer: A file that fails in the same way with `convoy-opt`, if one was written.
+    """
 
     def __init__(
         self, phase: str, diagnostics: Iterable[Diagnostic], reproducer: str | None = None
@@ -126,4 +133,4 @@ class CompileError(ConvoyError):
 
 
 class ArtifactWriteError(ConvoyError):
-    """The artifact could not be written; a file that was there before is untouched."""
+    """The artifact cannot be written; an existing file is unchanged."""

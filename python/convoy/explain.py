@@ -1,5 +1,5 @@
-"""What became of each op of a model, as text: the groups and what runs them, the generated kernels,
-and what stayed outside and why."""
+"""Describes a compiled model as text: the groups and how they run, the generated kernels, and the
+ops outside groups with the reasons."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
 
 __all__ = ["explain_artifact", "explain_manifest", "signature"]
 
-#: What runs a group that has kernels, by the preference of its graph.
+#: Preference of a graph with kernels to a description of how it runs.
 _RUNNERS = {
-    "kernel": "a kernel of the artifact, or cuDNN where tuning finds it faster",
-    "plan": "cuDNN, or a kernel of the artifact where tuning finds it faster",
-    "only_kernel": "a kernel of the artifact, because cuDNN takes no such graph",
+    "kernel": "a kernel of the artifact, or cuDNN if tuning finds it faster",
+    "plan": "cuDNN, or a kernel of the artifact if tuning finds it faster",
+    "only_kernel": "a kernel of the artifact, because cuDNN does not support the graph",
 }
 
 
 def explain_artifact(path: str | os.PathLike[str]) -> str:
-    """The explanation of an artifact. Raises ArtifactError."""
+    """Describes the artifact at `path`. Raises ArtifactError."""
     from convoy_runtime.artifact import open_artifact
 
     return explain_manifest(open_artifact(path, any_host=True).manifest)
 
 
 def explain_manifest(manifest: Manifest) -> str:
-    """The explanation that a manifest holds."""
+    """Describes the compiled model of a manifest."""
     return "\n".join(_lines(manifest)) + "\n"
 
 
 def _lines(manifest: Manifest) -> Iterator[str]:
     if manifest.target == "cpu":
-        yield "target cpu: the whole model is one native library; there are no cuDNN groups"
+        yield "target cpu: the whole model is one native library, without cuDNN groups"
         return
     yield (
         f"{len(manifest.calls)} groups ({len(manifest.called_graphs)} distinct graphs), "
@@ -45,12 +45,12 @@ def _lines(manifest: Manifest) -> Iterator[str]:
     for runner, count in runners.most_common():
         yield f"  {count:4}x run by {runner}"
     yield ""
-    yield "what the groups compute"
+    yield "ops of the groups"
     patterns = Counter(" + ".join(manifest.graphs[call.graph].ops) for call in manifest.calls)
     for pattern, count in patterns.most_common():
         yield f"  {count:4}x {pattern}"
     yield ""
-    yield "groups, in the order in which they run"
+    yield "groups in execution order"
     for index, call in enumerate(manifest.calls):
         graph = manifest.graphs[call.graph]
         yield f"  {index:3} {graph.name}: {' + '.join(graph.ops)}"
@@ -61,7 +61,7 @@ def _lines(manifest: Manifest) -> Iterator[str]:
                 f"{', '.join(kernel.variant for kernel in graph.kernels)}"
             )
         for alternative in graph.alternatives:
-            yield f"      or {alternative}, where tuning finds it faster"
+            yield f"      or {alternative}, if tuning finds it faster"
         yield f"      {call.location}"
     yield ""
     yield "generated kernels"
@@ -80,7 +80,7 @@ def _runner(graph: Graph) -> str:
 
 
 def signature(graph: Graph) -> str:
-    """Operands and results of a graph, as `float16[1x4x8x8], float16[8x4x1x1] ->
+    """The operands and results of a graph as text, e.g. `float16[1x4x8x8], float16[8x4x1x1] ->
     float16[1x8x8x8]`."""
     operands = [_tensor(tensor) for tensor in graph.tensors if tensor.role == "input"]
     results = [_tensor(tensor) for tensor in graph.tensors if tensor.role == "output"]

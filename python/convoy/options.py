@@ -1,4 +1,4 @@
-"""What a compilation may choose."""
+"""The options of a compilation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ELEMENT_TYPES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
 
 
 def default_target() -> str:
-    """ "cuda" where NVIDIA's driver can be loaded and finds a GPU, else "cpu"."""
+    """Returns "cuda" if NVIDIA's driver can be loaded and finds a GPU, else "cpu"."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -36,30 +36,31 @@ def default_target() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class CompileOptions:
-    """Options of a compilation. `CompileOptions.of` also takes torch's dtypes and paths as text.
+    """The options of a compilation. `CompileOptions.of` also accepts torch's dtypes and paths as
+    text.
 
     Attributes:
         target: "cpu" or "cuda".
-        dtype: The type to compute in: "float32", "float16" or "bfloat16"; None is the model's own.
+        dtype: The compute type: "float32", "float16" or "bfloat16"; None for the model's types.
         cpu: LLVM's name of the CPU that runs the host code, or "native". None is "native" on target
             "cpu" and "x86-64-v3" on "cuda".
         chip: The oldest GPU architecture that the generated kernels run on, "sm_80" to "sm_121",
-            without a letter after the number.
-        weights: Whether the artifact holds the data of the weights.
-        allow_tf32: Whether products of float32 may be rounded to TF32 (10 bits of mantissa), as
-            cuDNN and PyTorch do by default.
-        alternatives: Whether the artifact offers tuning other ways to compute a cuDNN graph: split
-            into several, or with sums in another order.
-        support_table: A file to read instead of the built-in table of what cuDNN takes.
-        dump_phases: A folder to write the module's text to after each phase.
+            without a letter suffix.
+        weights: Whether the artifact contains the data of the weights.
+        allow_tf32: Whether float32 products may round their factors to TF32 (10 bits of mantissa),
+            the default of cuDNN and PyTorch.
+        alternatives: Whether to compile alternatives of cuDNN graphs for tuning: graphs split into
+            several, or with sums in another order.
+        support_table: A support table to use instead of the built-in one.
+        dump_phases: A folder for the module's text after each phase.
         plan_for: GPUs to plan for, only with target "cuda": names such as "h200", or files of
             cuDNN's device properties. The plans become part of the artifact.
-        plan_options: Restrictions on the plans of `plan_for`. A program finds these plans where it
-            is loaded with equal options.
+        plan_options: Restrictions on the plans of `plan_for`. A load with equal options uses these
+            plans.
 
     Raises:
-        ValueError: An option has a value that it cannot have, or `plan_for` and `plan_options` do
-            not fit the other options. The message says what is expected.
+        ValueError: An option has an invalid value, or `plan_for` or `plan_options` do not match the
+            other options.
     """
 
     target: str
@@ -92,8 +93,8 @@ class CompileOptions:
             raise ValueError(message)
         if self.plan_options is not None and not self.plan_for:
             message = (
-                f"expected plan_for with plan_options, got {self.plan_options} alone: they "
-                "restrict the plans that plan_for makes"
+                f"expected plan_for with plan_options, got only {self.plan_options}, which "
+                "restricts the plans of plan_for"
             )
             raise ValueError(message)
 
@@ -113,8 +114,7 @@ class CompileOptions:
         plan_for: Sequence[str] = (),
         plan_options: PlanOptions | None = None,
     ) -> CompileOptions:
-        """Options as a caller writes them: no target is `default_target()`, a dtype may be torch's,
-        a path may be text, and `plan_for` any sequence. Raises ValueError."""
+        """Creates options from the arguments of `convoy.compile`. Raises ValueError."""
         return cls(
             target=target or default_target(),
             dtype=None if dtype is None else str(dtype).removeprefix("torch."),
@@ -130,7 +130,7 @@ class CompileOptions:
         )
 
     def pairs(self) -> list[tuple[str, str]]:
-        """The options of `--convoy-pipeline`, as names and values."""
+        """The options of `--convoy-pipeline` as names and values."""
         cpu = (
             self.cpu if self.cpu is not None else "native" if self.target == "cpu" else "x86-64-v3"
         )

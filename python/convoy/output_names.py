@@ -1,5 +1,5 @@
-"""Names of the tensors in what a model takes or returns: tuples, lists, dicts and named tuples of
-them, in the order of torch.utils._pytree."""
+"""Names of the tensors in the inputs or outputs of a model: tuples, lists, dicts and named tuples,
+in the order of torch.utils._pytree."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ __all__ = ["named_leaves"]
 
 
 def named_leaves(tree: Any) -> list[tuple[str, Any]]:
-    """Each leaf with its name: the indices, keys and field names that lead to it, joined by dots;
-    "0" where the tree is a leaf itself."""
+    """The leaves of a pytree with their names.
+
+    Args:
+        tree: The pytree.
+
+    Returns:
+        Name and leaf: the indices, keys and field names of its path, joined by dots; "0" if the
+        tree is a leaf.
+    """
     return [
         (".".join(_text(key) for key in path) or "0", leaf)
         for path, leaf in pytree.tree_flatten_with_path(tree)[0]

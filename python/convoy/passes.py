@@ -10,18 +10,21 @@ __all__ = ["run"]
 
 
 def run(module: ir.Module, pipeline: str) -> ir.Module:
-    """Runs a pipeline and gives the resulting module, in the context of `module`.
+    """Runs a pass pipeline on a copy of a module.
 
     Args:
         module: A module in a context that allows unregistered dialects. It is verified first, and
             not changed.
-        pipeline: A pipeline as `convoy-opt --pass-pipeline` takes it, such as
+        pipeline: A pipeline in the syntax of `convoy-opt --pass-pipeline`, e.g.
             `builtin.module(canonicalize)`: passes of Convoy, `convoy-pipeline{from=... to=...}`,
             `canonicalize` and `cse`.
 
+    Returns:
+        The resulting module, in the context of `module`.
+
     Raises:
-        CompileError: The module is not valid, there is no such pass, or a pass failed; it holds
-            every diagnostic, with the location of the op concerned.
+        CompileError: The module is invalid, a pass is unknown, or a pass failed. Has all
+            diagnostics with locations.
     """
     from convoy import _convoy
 

@@ -74,8 +74,8 @@ def test_wrong_result(
 @pytest.mark.parametrize(
     ("model", "peer", "message"),
     [
-        ("named", "integers", "expected a model that returns a, b, as the artifact, got n, p, x"),
-        ("nested", "cancels", "expected a model of 2 inputs, as the artifact, got one of 1"),
+        ("named", "integers", "expected a model that returns a, b, like the artifact, got n, p, x"),
+        ("nested", "cancels", "expected a model with 2 inputs, like the artifact, got 1"),
     ],
 )
 def test_model_with_another_signature(

@@ -146,7 +146,7 @@ def test_unknown_flag_prints_the_usage_of_its_command(
         (["--stric"], "convoy run: error: unrecognized arguments: --stric"),
         (
             ["--max-workspace", "1MB"],
-            "argument --max-workspace: expected bytes, as 65536, 64K, 64M or 2G, got 1MB",
+            "argument --max-workspace: expected bytes, e.g. 65536, 64K, 64M or 2G, got 1MB",
         ),
         (["--engines", "a"], "argument --engines: expected numbers separated by commas, got a"),
     ):
@@ -250,7 +250,7 @@ def test_inspect_prints_a_graph_in_each_form(
     assert main(["inspect", str(cuda_artifact), "--as", "dot", "--run-native"]) == 1
     assert f"expected --graph NAME; the file has {name}, " in capsys.readouterr().err
     assert main(["inspect", str(cuda_artifact), "--graph", name]) == 1
-    assert "--graph wants --ptx, or --as: json, cudnn, dot or python" in capsys.readouterr().err
+    assert "--graph requires --ptx, or --as: json, cudnn, dot or python" in capsys.readouterr().err
 
 
 def test_inspect_as_refuses_a_cpu_artifact(
@@ -320,7 +320,7 @@ def test_no_alternatives_flag(
     capsys.readouterr()
     assert main(["explain", str(cuda_artifact)]) == 0
     assert (
-        "      or conv2d | residual+bias+relu, where tuning finds it faster\n"
+        "      or conv2d | residual+bias+relu, if tuning finds it faster\n"
         in capsys.readouterr().out
     )
 
@@ -410,7 +410,7 @@ def test_plan_for_another_gpu(
     assert int(count[1]) >= 2
     # Graphs without a plan have a reason.
     others = re.findall(
-        r"^  \w+ \(.*tiny\.py:\d+\) is planned where the artifact is loaded: heuristic A: .+$",
+        r"^  \w+ \(.*tiny\.py:\d+\) will be planned at load time: heuristic A: .+$",
         printed,
         re.MULTILINE,
     )
@@ -474,8 +474,8 @@ def test_plan_for_with_plan_options(
     assert capsys.readouterr().out == ""
     assert main([*arguments, "--deterministic"]) == 1
     message = (
-        "expected plan_for with plan_options, got PlanOptions(deterministic=True) alone: "
-        "they restrict the plans that plan_for makes"
+        "expected plan_for with plan_options, got only PlanOptions(deterministic=True), which "
+        "restricts the plans of plan_for"
     )
     assert message in capsys.readouterr().err
 

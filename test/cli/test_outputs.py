@@ -122,7 +122,7 @@ def test_text_goes_to_streams(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
     assert main([*arguments[:4], "-o", "-"]) == 1
     assert (
-        "-o -: expected a file for the artifact; standard output takes the text of a phase"
+        "-o -: expected a file for the artifact; standard output is only for the text of a phase"
         in capsys.readouterr().err
     )
 
@@ -142,7 +142,7 @@ def test_output_over_the_model_is_refused(
     model = tmp_path / "model.py"
     model.write_text(Path(TINY).read_text())
     assert main(["compile", f"{model}:tiny", "--target", "cpu", "-o", str(model)]) == 1
-    assert f"-o {model}: expected another file than the model's own" in capsys.readouterr().err
+    assert f"-o {model}: expected another file than that of the model" in capsys.readouterr().err
     assert model.read_text() == Path(TINY).read_text()
 
 

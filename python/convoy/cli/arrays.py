@@ -1,5 +1,5 @@
-"""Host arrays of a program as PyTorch's tensors, and back. numpy has no bfloat16: such an array
-holds the bits of each element."""
+"""Converts host arrays of a program to PyTorch tensors and back. numpy has no bfloat16: such arrays
+are uint16 with the same bits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["array_of", "tensor_of", "wide"]
 
 
 def array_of(tensor: torch.Tensor) -> np.ndarray:
-    """The array of a tensor on the host."""
+    """Converts a host tensor to an array."""
     import torch
 
     tensor = tensor.detach()
@@ -24,7 +24,7 @@ def array_of(tensor: torch.Tensor) -> np.ndarray:
 
 
 def tensor_of(array: np.ndarray, dtype: str) -> torch.Tensor:
-    """The tensor of an array that a program takes as `dtype`, torch's name."""
+    """Converts an array to a tensor of `dtype`, torch's name of the array's type in a program."""
     import torch
 
     tensor = torch.from_numpy(np.ascontiguousarray(array))
@@ -32,7 +32,7 @@ def tensor_of(array: np.ndarray, dtype: str) -> torch.Tensor:
 
 
 def wide(array: np.ndarray, dtype: str) -> np.ndarray:
-    """The numbers in an array of `dtype`, as float64."""
+    """Converts an array of `dtype`, torch's name, to float64."""
     if dtype == "bfloat16":
         array = (array.astype(np.uint32) << 16).view(np.float32)
     return array.astype(np.float64)

@@ -1,9 +1,9 @@
-"""time an artifact, beside PyTorch
+"""time an artifact, optionally together with PyTorch
 
-Prints medians of whole calls on host arrays, copies to and from the device included; PyTorch runs
-on the CPU. The two take turns. On a GPU it prints as well what the program takes alone: replays of
-its CUDA graph in a row, without copies. benchmarks/compare.py measures those beside PyTorch and JAX
-on the GPU.
+Prints medians of whole calls on host arrays, including copies to and from the device. PyTorch runs
+on the CPU, alternating with the artifact. On a GPU, also prints the time of the program without
+copies: consecutive replays of its CUDA graph. benchmarks/compare.py compares these with PyTorch and
+JAX on the GPU.
 
 examples:
   convoy bench resnet18.convoy --peer examples/resnet.py:resnet18
@@ -33,10 +33,10 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         "artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote"
     )
     parser.add_argument(
-        "--peer", metavar="MODEL", help=f"PyTorch model to time beside it: {MODEL_HELP}"
+        "--peer", metavar="MODEL", help=f"PyTorch model to compare with: {MODEL_HELP}"
     )
     parser.add_argument(
-        "--seconds", type=float, default=2.0, help="how long to measure each (default: %(default)s)"
+        "--seconds", type=float, default=2.0, help="measuring time of each (default: %(default)s)"
     )
     parser.add_argument(
         "--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target"
@@ -45,7 +45,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="only plans that the artifact or the cache has, else an error",
+        help="use only plans from the artifact or the cache",
     )
     add_arguments(parser)
 
@@ -114,7 +114,7 @@ def main(options: argparse.Namespace) -> int:
         )
     if replay is not None:
         spread = (
-            f"{replay.least / 1e3:.3f} to {replay.most / 1e3:.3f}, the host's part "
+            f"{replay.least / 1e3:.3f} to {replay.most / 1e3:.3f}, host time "
             f"{replay.host or 0.0:.1f} us"
         )
         print(f"{'replay':8} {replay.median / 1e3:9.3f} ms  without copies ({spread})")

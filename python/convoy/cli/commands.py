@@ -1,4 +1,4 @@
-"""The subcommands of `convoy`, one a module, and the parser of their command line."""
+"""The subcommands of `convoy`, one per module, and the parser of the command line."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ a first session:
   convoy explain resnet18.convoy
   convoy bench resnet18.convoy --peer examples/resnet.py:resnet18
 
-exit codes: 0 done, 1 failed, 2 wrong usage, 3 results differ from the reference, 130 interrupted,
-141 nobody reads the output
+exit codes: 0 success, 1 failure, 2 wrong usage, 3 results differ from the reference,
+130 interrupted, 141 output closed by its reader
 """
 
 
 class _CommandParser(argparse.ArgumentParser):
-    """The parser of one command, which adds the command's arguments when it is chosen: those of
-    `convoy compile` load the compiler, which takes 20 ms.
+    """The parser of a command. It adds the command's arguments on use, because those of `convoy
+    compile` load the compiler, which takes 20 ms.
 
     Args:
         command: The module of the command.
@@ -61,8 +61,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="convoy",
         description=(
-            "Compiles PyTorch models ahead of time for NVIDIA GPUs and CPUs, and runs what "
-            "it compiled."
+            "Compiles PyTorch models ahead of time for NVIDIA GPUs and CPUs, and runs the compiled "
+            "models."
         ),
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -86,8 +86,7 @@ def _parser() -> argparse.ArgumentParser:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Shows what Convoy warns of as it shows errors, without the line of code that found it;
-    warnings of others stay as they are."""
+    """Shows Convoy's warnings like errors, without a source line. Other warnings are unchanged."""
     from convoy_runtime.errors import ConvoyRuntimeWarning
 
     form = warnings.formatwarning
@@ -104,8 +103,7 @@ def _plain_warnings() -> Iterator[None]:
 
 
 def _is_of_output(error: Exception) -> bool:
-    """Whether standard output took nothing more: its errors name no file, as those of everything
-    that is opened do."""
+    """Whether an error is from writing to standard output: such errors have no file name."""
     return (
         isinstance(error, OSError)
         and error.filename is None
@@ -114,8 +112,17 @@ def _is_of_output(error: Exception) -> bool:
 
 
 def run_command(arguments: Sequence[str] | None) -> int:
-    """Runs one command; returns its exit code. An error is one message, with --debug it is raised.
-    Raises OSError where standard output takes nothing more."""
+    """Runs a command.
+
+    Args:
+        arguments: The command line; None for that of the process.
+
+    Returns:
+        The exit code. An error is one message on stderr; with --debug it is raised.
+
+    Raises:
+        OSError: Standard output cannot be written.
+    """
     from convoy.errors import ConvoyError
     from convoy_runtime import ConvoyRuntimeError
 

@@ -1,7 +1,7 @@
 """compile a model into an artifact
 
 The model is FILE.py:FUNCTION, where the function returns (module, (example input, ...)), or a .mlir
-file of the torch dialect, or of a later phase together with --compile-from.
+file of the torch dialect; with --compile-from, a .mlir file of a later phase.
 
 examples:
   convoy compile examples/resnet.py:resnet18 -o resnet18.convoy
@@ -45,12 +45,12 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         help="the artifact, or with --compile-to the .mlir file; - is standard output",
     )
     parser.add_argument(
-        "--target", choices=("cpu", "cuda"), help="default: cuda where there is a GPU, else cpu"
+        "--target", choices=("cpu", "cuda"), help="default: cuda if there is a GPU, else cpu"
     )
     parser.add_argument(
         "--dtype",
         choices=("float32", "float16", "bfloat16"),
-        help="type to compute in; default: the model's own",
+        help="compute type; default: the model's types",
     )
     parser.add_argument(
         "--cpu", metavar="NAME", help="LLVM's name of the CPU that runs the host code, or native"
@@ -59,43 +59,39 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         "--chip",
         default="sm_80",
         metavar="SM",
-        help="oldest GPU architecture of the kernels, from sm_80 on (default: %(default)s)",
+        help="oldest GPU architecture of the kernels, at least sm_80 (default: %(default)s)",
     )
     parser.add_argument(
         "--no-weights",
         action="store_true",
-        help="leave the weights' data out; program.load_weights brings it",
+        help="omit the data of the weights; program.load_weights loads it",
     )
     parser.add_argument(
         "--no-tf32",
         action="store_true",
-        help="float32 is computed in full, never rounded to TF32 on tensor cores",
+        help="never round float32 to TF32",
     )
     parser.add_argument(
         "--no-alternatives",
         action="store_true",
-        help=(
-            "offer tuning no other ways to compute a cuDNN graph: split, or with sums in "
-            "another order"
-        ),
+        help="compile no alternatives of cuDNN graphs, i.e. split graphs and sums in another order",
     )
     parser.add_argument(
         "--support-table",
         type=Path,
         metavar="FILE",
-        help="table of what cuDNN takes, instead of the built-in one",
+        help="support table to use instead of the built-in one",
     )
     parser.add_argument(
         "--plan-for",
         action="append",
         default=[],
         metavar="GPU",
-        help="plan for this GPU, which need not be here, and put the plans into the artifact: "
-        "h200, or a file of cuDNN's device"
-        " properties; may be repeated",
+        help="add plans for this GPU, which need not be installed: h200, or a file of cuDNN's "
+        "device properties; may be repeated",
     )
     parser.add_argument(
-        "--compile-from", choices=phases[1:], help="the phase whose output MODEL, a .mlir file, is"
+        "--compile-from", choices=phases[1:], help="the phase that wrote MODEL, a .mlir file"
     )
     parser.add_argument(
         "--compile-to", choices=phases, help="stop after this phase and write its text"
@@ -107,10 +103,8 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         help="write DIR/model.N.PHASE.mlir after each phase",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
-    # Without TF32 is what the model is compiled for, and so are its plans.
-    add_restrictions(
-        parser, "which of cuDNN's engines --plan-for may choose", without=("--no-tf32",)
-    )
+    # --no-tf32 of the compilation also applies to plans.
+    add_restrictions(parser, "restrictions on the engines of --plan-for", without=("--no-tf32",))
 
 
 def main(options: argparse.Namespace) -> int:
@@ -121,7 +115,7 @@ def main(options: argparse.Namespace) -> int:
 
     if options.compile_from is not None and options.compile_to is None:
         message = (
-            "--compile-from wants --compile-to: an artifact is made from a model or a "
+            "--compile-from requires --compile-to: an artifact is compiled from a model or a "
             "torch-dialect .mlir file"
         )
         raise ConvoyError(message)
@@ -188,11 +182,11 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _print_plans(plans: OfflinePlans) -> None:
-    """How many graphs have a plan for a GPU, and why the others have none."""
+    """Prints the number of graphs with a plan for a GPU, and why others have none."""
     from convoy_runtime import PlanError
 
     if not plans.results:
-        print(f"  no graph is cuDNN's: there is nothing to plan for {plans.gpu}")
+        print(f"  no cuDNN graphs to plan for {plans.gpu}")
         return
     failed = [result for result in plans.results if isinstance(result, PlanError)]
     print(
@@ -200,24 +194,21 @@ def _print_plans(plans: OfflinePlans) -> None:
         f"for {plans.gpu}"
     )
     if any("libcuda" in line for error in failed for line in error.tried):
-        print(
-            "  engines that compile a kernel are planned only where NVIDIA's driver "
-            "(libcuda.so.1) is"
-        )
+        print("  engines that compile a kernel require NVIDIA's driver (libcuda.so.1) for planning")
     for error in failed:
         print(
-            f"  {error.graph} ({error.location}) is planned where the artifact is loaded: "
+            f"  {error.graph} ({error.location}) will be planned at load time: "
             f"{'; '.join(error.tried)}"
         )
 
 
 def _check_output(options: argparse.Namespace) -> None:
-    """Fails before a long compilation, not after it."""
+    """Checks the output path before a long compilation."""
     if options.compile_to is not None:
         checked_stream(options.output)
     elif str(options.output) == "-":
         message = (
-            "-o -: expected a file for the artifact; standard output takes the text of a "
+            "-o -: expected a file for the artifact; standard output is only for the text of a "
             "phase, with --compile-to"
         )
         raise ConvoyError(message)
@@ -225,5 +216,5 @@ def _check_output(options: argparse.Namespace) -> None:
         checked_output(options.output)
     source = Path(options.model.rpartition(":")[0] or options.model)
     if source.exists() and options.output.exists() and source.samefile(options.output):
-        message = f"-o {options.output}: expected another file than the model's own"
+        message = f"-o {options.output}: expected another file than that of the model"
         raise ConvoyError(message)

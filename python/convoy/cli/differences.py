@@ -1,5 +1,5 @@
-"""How far results are from PyTorch's in float64, beside how far PyTorch itself is when it computes
-in the program's type."""
+"""Compares results with PyTorch in float64. The limit follows from PyTorch's own error in the
+program's compute type."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ALLOWANCE", "Comparison", "compare_tensor", "compute_type", "rounding"]
 
-#: How much farther from float64 than PyTorch a result may be: sums in another order lose about as
-#: much, never the same.
+#: The limit on a result's error, in multiples of PyTorch's: sums in another order have similar but
+#: not equal errors.
 ALLOWANCE = 8.0
-#: Distance of 1 from the next number, by what the program computes in. TF32 has ten bits of
-#: fraction, as float16.
+#: Compute type to its machine epsilon. TF32 has a 10-bit fraction, like float16.
 _EPSILON = {
     "float64": 2.0**-52,
     "float32": 2.0**-23,
@@ -29,11 +28,9 @@ _EPSILON = {
     "float16": 2.0**-10,
     "bfloat16": 2.0**-7,
 }
-#: A result this many epsilons off is taken whatever PyTorch loses. Of float64 there is no more
-#: precise reference.
+#: The minimal limit in epsilons. For float64 there is no more precise reference.
 _FLOOR = {"float64": 1024.0, "float32": 4.0, "tf32": 4.0, "float16": 4.0, "bfloat16": 4.0}
-#: Products, whose factors TF32 rounds: the convolutions and matrix products of torch, by the first
-#: word of the op's name.
+#: The names of torch's convolutions and matrix products, whose factors TF32 rounds.
 _PRODUCTS = (
     "convolution",
     "mm",
@@ -51,9 +48,17 @@ _PRODUCTS = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """One output: largest difference from PyTorch in float64 over the largest magnitude there,
-    PyTorch's own, and the most that is accepted. Of integers and booleans, the share of elements
-    that differ."""
+    """The comparison of an output with PyTorch in float64.
+
+    Differences are relative to the largest magnitude. For integers and booleans, they are the share
+    of elements that differ.
+
+    Attributes:
+        name: The name of the output.
+        difference: The largest difference.
+        peer: The largest difference of PyTorch in the program's compute type.
+        limit: The largest accepted difference.
+    """
 
     name: str
     difference: float
@@ -62,12 +67,12 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether the difference is within the limit; NaN is not."""
+        """Whether the difference is within the limit. False for NaN."""
         return self.difference <= self.limit
 
     @property
     def excess(self) -> float:
-        """The difference in limits, to find the worst output."""
+        """The difference divided by the limit, to find the worst output."""
         if self.agrees:
             return self.difference / self.limit if self.limit else 0.0
         return (
@@ -78,8 +83,16 @@ class Comparison:
 
 
 def compute_type(program: Program, *, allow_tf32: bool = True) -> str:
-    """What the program computes in, as far as it shows: its graphs' and prepared weights' type,
-    then that of its inputs and outputs."""
+    """Derives the compute type of a program from its graphs and prepared weights, else from its
+    inputs and outputs.
+
+    Args:
+        program: The program.
+        allow_tf32: Whether it was loaded with TF32 allowed.
+
+    Returns:
+        torch's name of a float type, or "tf32".
+    """
     manifest = program.manifest
     dtypes = {tensor.dtype for graph in manifest.graphs for tensor in graph.tensors} | {
         spec.dtype for spec in manifest.prepared
@@ -106,11 +119,21 @@ def compute_type(program: Program, *, allow_tf32: bool = True) -> str:
 def compare_tensor(
     name: str, got: np.ndarray, peer: np.ndarray, precise: np.ndarray, dtype: str
 ) -> Comparison:
-    """Compares a result with PyTorch's in the program's type, `peer`, and in float64, `precise`.
+    """Compares a result with PyTorch's.
 
-    Integers and booleans are exact: each is PyTorch's in one of both types. Where PyTorch has NaN
-    or infinity, so has the result, or what float64 has there; NaN or infinity elsewhere is an
-    infinite difference.
+    Integers and booleans must equal PyTorch's in one of both types. At elements where PyTorch has
+    NaN or infinity, the result must have the same value or that of float64. NaN or infinity
+    elsewhere is an infinite difference.
+
+    Args:
+        name: The name of the output.
+        got: The result.
+        peer: PyTorch's result in the program's compute type.
+        precise: PyTorch's result in float64.
+        dtype: The compute type, as `compute_type` returns it.
+
+    Returns:
+        The comparison.
     """
     if got.shape != precise.shape:
         return Comparison(name, float("inf"), 0.0, 0.0)
@@ -121,7 +144,7 @@ def compare_tensor(
     finite = np.isfinite(precise)
     scale = float(np.abs(precise[finite]).max(initial=0.0)) or 1.0
     own = _distance(peer, precise)
-    # Where PyTorch overflows in its type, what float64 has is right as well.
+    # If PyTorch overflows in its type, the float64 value is also correct.
     distance = np.where(
         np.isfinite(peer),
         _distance(got, precise),
@@ -133,8 +156,8 @@ def compare_tensor(
 
 
 def _distance(got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """Element by element: 0 where both are NaN or the same infinity, infinite where one of them
-    alone is not finite."""
+    """The elementwise difference: 0 if both are NaN or the same infinity, infinite if only one is
+    finite."""
     same = (got == want) | (np.isnan(got) & np.isnan(want))
     with np.errstate(invalid="ignore", over="ignore"):
         far = np.abs(got - want)
@@ -142,8 +165,8 @@ def _distance(got: np.ndarray, want: np.ndarray) -> np.ndarray:
 
 
 class _Tf32(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Rounds the float32 factors of products as tensor cores do, to nearest with ties to even:
-    PyTorch has TF32 on GPUs alone."""
+    """Rounds the float32 factors of products like tensor cores, to nearest with ties to even.
+    PyTorch supports TF32 only on GPUs."""
 
     def __torch_dispatch__(
         self, op: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
@@ -163,8 +186,7 @@ def _round(value: Any) -> Any:
 
 @contextmanager
 def rounding(dtype: str) -> Iterator[None]:
-    """PyTorch computes as the program does: with factors rounded to TF32 where `dtype` is "tf32",
-    else as it is."""
+    """Makes PyTorch round factors to TF32 if `dtype` is "tf32"; no effect otherwise."""
     if dtype != "tf32":
         yield
         return

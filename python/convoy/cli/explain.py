@@ -1,10 +1,9 @@
-"""tell what became of each op: groups, what they fused, their plans and times, and why anything
-stayed outside
+"""explain the groups of a model, their plans and times, and which ops are outside groups and why
 
-Of an artifact, plans and times are those that `convoy tune` put into it. --measured runs it on the
-GPU and gives, for each call, time and share of the roofline, and for each graph its plan with the
-runners-up and what cuDNN refused. --json keeps all of it; FILE may be such a file, so that a page
-can be made where there is no GPU.
+Plans and times of an artifact are those from `convoy tune`. --measured runs the artifact on the
+GPU and prints, for each call, its time and its share of the roofline, and for each graph its plan,
+the other candidates and the rejected ones. --json writes all of it to a file, which can be passed
+as FILE to write a page on a machine without a GPU.
 
 examples:
   convoy explain resnet18.convoy
@@ -38,12 +37,12 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model",
         metavar="FILE",
-        help="an artifact, what --json wrote, FILE.py:FUNCTION, or a torch-dialect .mlir file",
+        help="an artifact, a file from --json, FILE.py:FUNCTION, or a torch-dialect .mlir file",
     )
     parser.add_argument(
         "--dtype",
         choices=("float32", "float16", "bfloat16"),
-        help="type to compute in, when a model is given",
+        help="compute type, if FILE is a model",
     )
     parser.add_argument(
         "--measured", action="store_true", help="measure an artifact of the cuda target on the GPU"
@@ -55,10 +54,10 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         "--html",
         type=Path,
         metavar="FILE",
-        help="write one page that needs nothing else; - is standard output",
+        help="write a self-contained HTML page; - is standard output",
     )
     parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="write everything as JSON; - is standard output"
+        "--json", type=Path, metavar="FILE", help="write the report as JSON; - is standard output"
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     add_arguments(parser)
@@ -84,14 +83,14 @@ def main(options: argparse.Namespace) -> int:
         write_text(options.html, report_page(report))
     if options.json is not None:
         write_text(options.json, report.to_json())
-    # Standard output has one document.
+    # Standard output has at most one document.
     if not options.quiet and "-" not in (str(options.html), str(options.json)):
         _print(report, options)
     return 0
 
 
 def _is_artifact_of_cpu(options: argparse.Namespace) -> bool:
-    """Whether FILE is one, and no more is asked for than can be said of it."""
+    """Whether FILE is an artifact for cpu and no report is requested."""
     if (
         Path(options.model).suffix == ".json"
         or options.measured
@@ -107,7 +106,7 @@ def _is_artifact_of_cpu(options: argparse.Namespace) -> bool:
 
 
 def _report(options: argparse.Namespace) -> Report:
-    """The report that FILE is, that its artifact holds, or that is measured."""
+    """The report: FILE itself, from the plans in the artifact, or measured."""
     from convoy.report import collect_report, read_report
     from convoy_runtime.artifact import open_artifact
 
@@ -135,9 +134,9 @@ def _measure(artifact: Artifact, options: argparse.Namespace) -> Report:
         program = convoy_runtime.load(options.model, device=options.device, **chosen)
     except convoy_runtime.DeviceError as error:
         message = (
-            f"--measured wants an NVIDIA GPU with its driver, cuda-bindings and cuDNN: {error}\n"
-            "  hint: without --measured, what the artifact holds is told; `convoy "
-            "explain FILE.json` shows what --json kept on a GPU"
+            f"--measured requires an NVIDIA GPU with its driver, cuda-bindings and cuDNN: {error}\n"
+            "  hint: without --measured, the plans in the artifact are shown; `convoy "
+            "explain FILE.json` shows a report that --json wrote on a GPU"
         )
         raise ConvoyError(message) from error
     with program, bar("measuring", quiet=options.quiet) as progress:

@@ -1,8 +1,8 @@
-"""turn a graph that cudnn-frontend serialized into `cudnn` IR
+"""convert a graph that cudnn-frontend serialized to `cudnn` IR
 
-FILE is what str(graph) prints after graph.validate(), which is JSON, or the bytes of
-graph.serialize(). Everything in it is understood, or is in an error that lists all of it. The
-output is a cudnn.graph, which `convoy inspect`, `convoy-opt` and the compiler's phases take.
+FILE is the JSON that str(graph) returns after graph.validate(), or the bytes of graph.serialize().
+All unsupported parts of it are reported in one error. The output is a cudnn.graph for `convoy
+inspect`, `convoy-opt` and the compiler's phases.
 
 examples:
   python -c 'from model import graph; graph.validate(); print(graph)' > graph.json
@@ -44,8 +44,8 @@ def main(options: argparse.Namespace) -> int:
     if plan:
         print(
             (
-                f"convoy: {options.file}: not imported, because they are a plan's and not the "
-                f"graph's: {', '.join(plan)}"
+                f"convoy: {options.file}: ignored, because they belong to a plan and not to the "
+                f"graph: {', '.join(plan)}"
             ),
             file=sys.stderr,
         )

@@ -1,19 +1,19 @@
-"""show what an artifact holds, or one of its cuDNN graphs in a form for other tools
+"""show the content of an artifact, or one of its cuDNN graphs in a format for other tools
 
---as prints the graph that --graph names, of an artifact or of a .mlir file with cudnn.graphs;
-nothing of it is left out, and what a form cannot say is an error.
-  json    cudnn-frontend's own JSON, as str(graph) prints it and cudnn.pygraph().deserialize(text)
-  and `convoy import` read it
-  cudnn   cuDNN's own JSON, as it logs a graph that it finalizes, defaults filled in; this machine's
-  cuDNN is asked, with or without a GPU
+--as prints the graph --graph of an artifact, or of a .mlir file with cudnn.graphs. The output is
+complete; a graph that a format cannot express is an error.
+  json    cudnn-frontend's JSON, as returned by str(graph) and read by
+          cudnn.pygraph().deserialize(text) and `convoy import`
+  cudnn   cuDNN's JSON, as logged when cuDNN finalizes the graph, with defaults; uses the installed
+          cuDNN, with or without a GPU
   dot     a picture for Graphviz
-  python  a program for cudnn-frontend (pip install nvidia-cudnn-frontend) that builds the graph, to
-  paste into a bug report
-What a graph is follows from code of the artifact, which --as has to run: only with --run-native.
-Everything else is read without running anything of the artifact.
+  python  a program for cudnn-frontend (pip install nvidia-cudnn-frontend) that builds the graph,
+          e.g. for a bug report
+Code of the artifact builds its graphs, so --as requires --run-native. All other options run no code
+of the artifact.
 
---ptx prints the generated kernels (kernels.ptx), then those that graphs have, each under its
-member's name; with --graph one graph's.
+--ptx prints the generated kernels (kernels.ptx), then the kernels of graphs, each after the name of
+its member; with --graph, the kernels of that graph.
 
 examples:
   convoy inspect resnet18.convoy
@@ -54,26 +54,26 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--graph",
         metavar="NAME",
-        help="the graph to print with --as, when there are several, or with --ptx",
+        help="graph to print with --as, required if there are several, or with --ptx",
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--manifest", action="store_true", help="print manifest.json")
     what.add_argument(
         "--digest",
         action="store_true",
-        help="print the digest of the artifact, which covers every byte of it",
+        help="print the digest of the artifact, which covers all of its bytes",
     )
     what.add_argument("--ptx", action="store_true", help="print the PTX of the kernels")
     what.add_argument(
         "--as",
         dest="form",
         choices=("json", "cudnn", "dot", "python"),
-        help="print one cuDNN graph in this form",
+        help="print a cuDNN graph in this format",
     )
     parser.add_argument(
         "--run-native",
         action="store_true",
-        help="with --as: run code of the artifact, because you trust it",
+        help="with --as: run code of the artifact, which must be trusted",
     )
 
 
@@ -86,10 +86,10 @@ def main(options: argparse.Namespace) -> int:
             options.artifact, options.graph, options.form, run_native=options.run_native
         )
     if options.run_native:
-        message = "--run-native wants --as: nothing else runs code of the artifact"
+        message = "--run-native requires --as: nothing else runs code of the artifact"
         raise ConvoyError(message)
     if options.graph is not None and not options.ptx:
-        message = "--graph wants --ptx, or --as: json, cudnn, dot or python"
+        message = "--graph requires --ptx, or --as: json, cudnn, dot or python"
         raise ConvoyError(message)
     artifact = open_artifact(options.artifact, any_host=True)
     manifest = artifact.manifest
@@ -106,7 +106,7 @@ def main(options: argparse.Namespace) -> int:
     console = Console(highlight=False, soft_wrap=True, markup=False)
     producer = ", ".join(f"{name} {version}" for name, version in manifest.producer.items())
     console.print(
-        f"{options.artifact}: target {manifest.target}, host {manifest.host.cpu}, made by "
+        f"{options.artifact}: target {manifest.target}, host {manifest.host.cpu}, produced by "
         f"{producer}"
     )
     console.print(f"  digest {artifact.digest}")
@@ -127,7 +127,7 @@ def main(options: argparse.Namespace) -> int:
         table = Table(box=None, pad_edge=False)
         for column in ("graph", "calls", "ops", "kernels", "alternatives", "location"):
             table.add_column(column)
-        # Without calls it is a step of alternatives.
+        # A graph without calls is a step of alternatives.
         for index, graph in enumerate((*manifest.graphs, *artifact.alternatives().graphs)):
             calls = str(sum(call.graph == index for call in manifest.calls) or "-")
             kernels = " ".join(kernel.variant for kernel in graph.kernels) or "-"
@@ -146,8 +146,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _ptx(artifact: Artifact, name: str | None) -> Iterator[str]:
-    """The modules of PTX in an artifact; with a name those of that graph's kernels. Raises
-    ConvoyError."""
+    """The PTX modules of an artifact, or of the kernels of graph `name`. Raises ConvoyError."""
     from convoy_runtime.manifest import kernel_member
 
     graphs = [graph for graph in artifact.manifest.graphs if graph.kernels]
@@ -155,9 +154,7 @@ def _ptx(artifact: Artifact, name: str | None) -> Iterator[str]:
         yield bytes(artifact.members["kernels.ptx"]).decode()
     elif name is not None and name not in (graph.name for graph in graphs):
         names = ", ".join(graph.name for graph in graphs) or "none"
-        message = (
-            f"{artifact.path}: expected a graph that has kernels, got {name}; those are {names}"
-        )
+        message = f"{artifact.path}: expected a graph with kernels ({names}), got {name}"
         raise ConvoyError(message)
     for graph in graphs:
         for kernel in graph.kernels if name in (None, graph.name) else ():

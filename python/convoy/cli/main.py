@@ -1,7 +1,7 @@
-"""The command `convoy`: errors are one message, and a traceback only with --debug.
+"""The command `convoy`. An error is one message, with a traceback only with --debug.
 
-Exit codes: 0 done, 1 failed (the message says why), 2 wrong usage, 3 results differ from the
-reference, 130 interrupted, 141 standard output was closed by its reader.
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 results differ from the reference, 130
+interrupted, 141 standard output closed by its reader.
 """
 
 from __future__ import annotations
@@ -15,9 +15,16 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; returns its exit code."""
+    """Runs a command.
+
+    Args:
+        arguments: The command line; None for that of the process.
+
+    Returns:
+        The exit code.
+    """
     try:
-        # Here, because what the commands import takes long enough to be interrupted.
+        # Imported here, because the imports take long enough to be interrupted.
         from convoy.cli.commands import run_command
 
         code = run_command(arguments)
@@ -29,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if "--debug" in (sys.argv[1:] if arguments is None else arguments):
             raise
-        # Of standard output: run_command has caught the others.
+        # An error of standard output: run_command handles all others.
         _discard_output()
         print(f"convoy: error: standard output: {error.strerror}", file=sys.stderr)
         return 1
@@ -41,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _discard_output() -> None:
-    """Leaves nothing that the interpreter would try to write once more when it exits."""
+    """Redirects standard output to /dev/null, so that the interpreter does not fail to flush it at
+    exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

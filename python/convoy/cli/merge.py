@@ -1,8 +1,8 @@
-"""merge stores of plans: what other folders and artifacts hold goes into one folder
+"""merge the plans of folders and artifacts into one plan store
 
-Of several plans for one graph, GPU, cuDNN and driver, the one that most work went into is kept;
-plans for others are kept beside it. A folder is what --plan-cache of the other commands takes. To
-move a store to an equal machine where there is none, copy the folder.
+Of several plans for one graph, GPU, cuDNN and driver, the one with the highest tuning level is
+kept. A folder is a --plan-cache of other commands. To move a store to an equal machine that has
+none, copy the folder.
 
 examples:
   convoy merge ~/.cache/convoy /mnt/other/convoy
@@ -25,14 +25,14 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         "folder",
         metavar="FOLDER",
         type=Path,
-        help="the store that takes the plans; made where it is not there",
+        help="the store to merge into; created if necessary",
     )
     parser.add_argument(
         "sources",
         metavar="SOURCE",
         type=Path,
         nargs="+",
-        help="a folder of plans, or an artifact; it stays as it is",
+        help="a plan store, or an artifact; not changed",
     )
 
 
@@ -43,9 +43,9 @@ def main(options: argparse.Namespace) -> int:
     checked_folder(options.folder)
     merged = merge_plans(options.folder, options.sources)
     for place in merged.unreadable:
-        print(f"  not taken, because it cannot be read: {place}")
+        print(f"  skipped, because it cannot be read: {place}")
     print(
-        f"{options.folder}: {merged.new} new, {merged.better} with better plans or more, "
-        f"{merged.known} known already"
+        f"{options.folder}: {merged.new} new, {merged.better} with better or more plans, "
+        f"{merged.known} already known"
     )
     return 0

@@ -1,4 +1,4 @@
-"""`FILE.py:FUNCTION`: how the command line names a model."""
+"""Loads a model given as `FILE.py:FUNCTION` on the command line."""
 
 from __future__ import annotations
 
@@ -20,12 +20,23 @@ MODEL_HELP = (
 
 
 class ModelFileError(ConvoyError):
-    """The model file could not be read, or its function does not return what is expected."""
+    """The model file cannot be loaded, or its function does not return a model."""
 
 
 def build_model(name: str) -> tuple[torch.nn.Module, tuple[Any, ...]]:
-    """Imports FILE.py, calls FUNCTION, and returns its module, in evaluation mode, and example
-    inputs: tensors, or tuples, lists and dicts of them. Raises ModelFileError."""
+    """Imports FILE.py and calls FUNCTION.
+
+    Args:
+        name: FILE.py:FUNCTION.
+
+    Returns:
+        The module in evaluation mode, and example inputs: tensors, or tuples, lists and dicts of
+        tensors.
+
+    Raises:
+        ModelFileError: The file cannot be imported, or the function fails or does not return
+            (module, (tensor, ...)).
+    """
     import torch
     from torch.utils._pytree import tree_leaves
 
@@ -81,7 +92,7 @@ def build_model(name: str) -> tuple[torch.nn.Module, tuple[Any, ...]]:
 
 
 def _described(value: Any) -> str:
-    """The types in what a function returned, two levels deep."""
+    """The types in a function's result, two levels deep."""
     if not isinstance(value, tuple):
         return type(value).__name__
     inner = [

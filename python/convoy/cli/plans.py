@@ -1,4 +1,4 @@
-"""What is said of the plans that a program runs on, on a GPU."""
+"""Prints the plans of a program on a GPU."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["print_plans"]
 
-#: Levels of plans that nobody measured.
+#: Levels of plans that are not measured.
 _UNMEASURED = ("offline", "off")
-#: How what is said of a plan begins that artifact or cache have, and that was not taken.
+#: The prefixes of messages about rejected plans of the artifact or the cache.
 _STORED = (
     "plan in the artifact",
     "offline plan in the artifact",
@@ -24,8 +24,14 @@ _STORED = (
 
 
 def print_plans(program: Program, path: Path, *, everything: bool = False) -> None:
-    """Prints where the plans of a program are from, and whether they were measured; or `everything`
-    that is known of them. Nothing for a program without cuDNN graphs."""
+    """Prints the origins of a program's plans, and how many are not measured. Prints nothing for a
+    program without cuDNN graphs.
+
+    Args:
+        program: The program.
+        path: The artifact, for messages.
+        everything: Whether to also print each plan and the rejected candidates.
+    """
     reports: tuple[PlanReport, ...] = getattr(program, "plans", ())
     if not reports:
         return
@@ -43,10 +49,10 @@ def print_plans(program: Program, path: Path, *, everything: bool = False) -> No
         line for report in reports for line in report.rejected if line.startswith(_STORED)
     )
     for line, count in refused.most_common():
-        print(f"  of {count} not taken, {line}")
+        print(f"  {count} rejected: {line}")
     guessed = sum(report.tuned in _UNMEASURED for report in reports)
     if guessed:
         print(
             f"  {guessed} of them not measured on this GPU: `convoy tune {path}` "
-            "measures, and puts the fastest into the artifact"
+            "measures plans and adds the fastest to the artifact"
         )

@@ -1,5 +1,4 @@
-"""Progress of long steps on a terminal, how long each took, and how far a program has come with its
-own."""
+"""Shows the progress of long steps and measures their time."""
 
 from __future__ import annotations
 
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["Steps", "bar"]
 
 
-#: Where lines are printed one below another, a step of a step gets one only after so many seconds.
-_SECONDS_OF_SILENCE = 10.0
+#: Without a terminal, the minimal seconds between lines for sub-steps.
+_LINE_INTERVAL_SECONDS = 10.0
 
 
 @contextmanager
 def bar(name: str, *, quiet: bool) -> Iterator[Progress | None]:
-    """What a program is told to report its progress to: a bar called `name` with the time left, on
-    a terminal; a line for each step elsewhere; nothing when `quiet`."""
+    """Yields a progress callback: on a terminal it shows a bar `name` with the remaining time,
+    otherwise it prints a line per step. None if `quiet`."""
     console = Console(stderr=True)
     if quiet:
         yield None
@@ -59,7 +58,7 @@ def _bar(console: Console, name: str) -> Iterator[Progress]:
         task = shown.add_task(name, total=None)
 
         def progress(what: str, done: int, count: int) -> None:
-            # What was done before says nothing of the steps that begin now.
+            # A new sequence of steps restarts the estimate of the remaining time.
             if done < shown.tasks[0].completed or count != shown.tasks[0].total:
                 shown.reset(task, total=count)
             shown.update(task, description=what, completed=done, total=count)
@@ -70,21 +69,20 @@ def _bar(console: Console, name: str) -> Iterator[Progress]:
 
 def _lines() -> Progress:
     last: list[tuple[int, int]] = []
-    said = 0.0
+    printed = 0.0
 
-    def progress(what: str, done: int, count: int) -> None:
-        nonlocal said
+    def progress(step: str, done: int, count: int) -> None:
+        nonlocal printed
         now = time.monotonic()
-        if last != [(done, count)] or now - said >= _SECONDS_OF_SILENCE:
-            print(f"{what} ({done + 1} of {count})", file=sys.stderr, flush=True)
-            last[:], said = [(done, count)], now
+        if last != [(done, count)] or now - printed >= _LINE_INTERVAL_SECONDS:
+            print(f"{step} ({done + 1} of {count})", file=sys.stderr, flush=True)
+            last[:], printed = [(done, count)], now
 
     return progress
 
 
 class Steps:
-    """A context manager that shows the step that runs, on standard error and only where that is a
-    terminal."""
+    """A context manager that shows the current step on standard error, if it is a terminal."""
 
     def __init__(self, *, quiet: bool) -> None:
         console = Console(stderr=True)
@@ -95,7 +93,7 @@ class Steps:
         self._name, self._start = "", 0.0
 
     def start(self, name: str) -> None:
-        """The next step begins, the last one has ended."""
+        """Ends the current step and starts the step `name`."""
         self._stop()
         self._name, self._start = name, time.perf_counter()
         if self._status is not None:
@@ -107,7 +105,7 @@ class Steps:
         return sum(self._seconds.values())
 
     def summary(self) -> str:
-        """Each step and its seconds."""
+        """The steps and their seconds as text."""
         return ", ".join(f"{name} {seconds:.1f}" for name, seconds in self._seconds.items())
 
     def _stop(self) -> None:

@@ -1,5 +1,5 @@
-"""PyTorch beside an artifact: how far both are from float64, and the time of both on the same
-inputs."""
+"""Compares an artifact with PyTorch on the same inputs: the errors of both relative to float64, and
+their times."""
 
 from __future__ import annotations
 
@@ -25,13 +25,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Model", "Times", "compare", "compare_outputs", "same_threads", "times_ms"]
 
-#: A median this many times the least time says more about the machine than about what was measured.
+#: The ratio of median to minimum above which the machine is considered busy.
 _BUSY = 3.0
 
 
 class Model:
-    """A PyTorch module and how the flat inputs of a program become its arguments, as those of
-    `example`. Raises ConvoyError."""
+    """A PyTorch module with the inputs of a program.
+
+    Args:
+        module: The module.
+        example: Its example inputs, whose structure the flat inputs get.
+        program: The program.
+        inputs: One host array per input of the program.
+
+    Raises:
+        ConvoyError: Module and program have different numbers of inputs.
+    """
 
     def __init__(
         self,
@@ -45,8 +54,8 @@ class Model:
         leaves, self._structure = pytree.tree_flatten(example)
         if len(leaves) != len(program.inputs):
             message = (
-                f"expected a model of {len(program.inputs)} inputs, as the artifact, got one "
-                f"of {len(leaves)}"
+                f"expected a model with {len(program.inputs)} inputs, like the artifact, got "
+                f"{len(leaves)}"
             )
             raise ConvoyError(message)
         self.module = module
@@ -55,7 +64,7 @@ class Model:
         ]
 
     def arguments(self, dtype: torch.dtype | None = None) -> tuple[Any, ...]:
-        """What the module is called with, floating-point tensors in `dtype`."""
+        """The module's arguments, with floating-point tensors converted to `dtype`."""
         import torch.utils._pytree as pytree
 
         tensors = [
@@ -65,8 +74,17 @@ class Model:
         return tuple(pytree.tree_unflatten(tensors, self._structure))
 
     def results(self, dtype: torch.dtype) -> dict[str, np.ndarray]:
-        """The outputs of a copy of the module in `dtype`, by name, floats as float64. Raises
-        RuntimeError where PyTorch cannot."""
+        """Runs a copy of the module in `dtype`.
+
+        Args:
+            dtype: The compute type.
+
+        Returns:
+            Name to output, floats as float64.
+
+        Raises:
+            RuntimeError: PyTorch cannot run the module in `dtype`.
+        """
         import torch
 
         from convoy.output_names import named_leaves
@@ -81,13 +99,13 @@ class Model:
 
 @dataclass(frozen=True)
 class Times:
-    """Milliseconds of a call: the median, and the least."""
+    """Milliseconds of a call: the median and the minimum."""
 
     median: float
     least: float
 
     def __str__(self) -> str:
-        # On a busy machine a thread waits for another that has no core, in most calls.
+        # On a busy machine, threads wait for others without a core in most calls.
         busy = (
             f" (the fastest {self.least:.2f}: the machine is busy)"
             if self.median > _BUSY * self.least
@@ -99,20 +117,25 @@ class Times:
 def times_ms(
     actions: Mapping[str, Callable[[], Any]], *, seconds: float = 1.5, blocks: int = 8
 ) -> dict[str, Times]:
-    """Times of each action, `seconds` of measuring each and `blocks` calls at least; an action
-    waits for its result.
+    """Times actions in alternating blocks, so that other load on the machine affects all of them.
 
-    The actions take turns in blocks, so that what else the machine does meets all of them. A block
-    begins with calls that are not timed, for a quarter of its time: threads of the action before
-    still look for work, and memory and caches are not this action's yet. The median is that of the
-    blocks' medians, so that a block which the machine disturbed is one of `blocks`, however many
-    calls it has.
+    A block begins with a warm-up of a quarter of its time, because threads of the previous action
+    may still spin and caches are cold. The result is the median of the blocks' medians, so that a
+    disturbed block counts once regardless of its number of calls.
+
+    Args:
+        actions: Name to synchronous action.
+        seconds: The measuring time of each action.
+        blocks: The number of blocks, with at least one call each.
+
+    Returns:
+        Name to times.
     """
     times: dict[str, list[float]] = {name: [] for name in actions}
     least: dict[str, float] = {}
     for _ in range(blocks):
         for name, action in actions.items():
-            # One call that fills its block needs no other before it, but the first.
+            # A call that fills a block is its own warm-up, except in the first block.
             if not times[name] or times[name][-1] < seconds / blocks * 1e3:
                 _calls(action, seconds / blocks / 4)
             calls = _calls(action, seconds / blocks)
@@ -122,7 +145,7 @@ def times_ms(
 
 
 def _calls(action: Callable[[], Any], seconds: float) -> list[float]:
-    """Milliseconds of each call in `seconds`, of one at least."""
+    """Milliseconds of each call within `seconds`, at least one."""
     times: list[float] = []
     end = time.perf_counter() + seconds
     while not times or time.perf_counter() < end:
@@ -134,8 +157,8 @@ def _calls(action: Callable[[], Any], seconds: float) -> list[float]:
 
 @contextmanager
 def same_threads() -> Iterator[int]:
-    """PyTorch computes with as many threads as programs for the CPU do: CONVOY_NUM_THREADS, or a
-    core each. Gives their number."""
+    """Makes PyTorch use the same number of threads as programs for the CPU: CONVOY_NUM_THREADS, or
+    one per core. Yields the number."""
     import torch
 
     given = os.environ.get("CONVOY_NUM_THREADS", "")
@@ -151,8 +174,20 @@ def same_threads() -> Iterator[int]:
 def compare_outputs(
     program: Program, model: Model, outputs: Sequence[np.ndarray], dtype: str
 ) -> list[Comparison]:
-    """Each output beside PyTorch's in float64 and in `dtype`, what the program computes in. Raises
-    ConvoyError."""
+    """Compares each output with PyTorch's.
+
+    Args:
+        program: The program.
+        model: The PyTorch model.
+        outputs: One host array per output.
+        dtype: The compute type of the program, as `compute_type` returns it.
+
+    Returns:
+        The comparison of each output.
+
+    Raises:
+        ConvoyError: PyTorch cannot run the model in float64, or has other outputs.
+    """
     import torch
 
     from convoy.cli.differences import compare_tensor, rounding
@@ -165,7 +200,7 @@ def compare_outputs(
     names = [spec.name for spec in program.outputs]
     if list(precise) != names:
         message = (
-            f"expected a model that returns {', '.join(names)}, as the artifact, got "
+            f"expected a model that returns {', '.join(names)}, like the artifact, got "
             f"{', '.join(precise) or 'no tensors'}"
         )
         raise ConvoyError(message)
@@ -173,8 +208,8 @@ def compare_outputs(
         with rounding(dtype):
             peer = model.results(torch.float32 if dtype == "tf32" else getattr(torch, dtype))
     except RuntimeError:
-        # Some operations PyTorch has on GPUs alone in half precision: without its loss, the limit
-        # is the least one.
+        # PyTorch lacks some half-precision operations on the CPU. Its error then counts as 0, which
+        # gives the minimal limit.
         peer = precise
     return [
         compare_tensor(spec.name, wide(got, spec.dtype), peer[spec.name], precise[spec.name], dtype)
@@ -190,8 +225,18 @@ def compare(
     *,
     allow_tf32: bool,
 ) -> int:
-    """Prints how far the outputs and PyTorch's own are from PyTorch in float64, and the time of
-    both; returns the exit code."""
+    """Prints the errors and times of the program and of PyTorch.
+
+    Args:
+        program: The program.
+        model: The PyTorch model.
+        inputs: One host array per input.
+        outputs: The program's outputs for `inputs`.
+        allow_tf32: Whether the program was loaded with TF32 allowed.
+
+    Returns:
+        The exit code: 3 if an output exceeds its limit, else 0.
+    """
     import torch
 
     from convoy.cli.differences import ALLOWANCE, compute_type
@@ -205,8 +250,8 @@ def compare(
         f"relative{where}, at most {worst.limit:.2e}"
     )
     print(
-        f"  PyTorch in {dtype} differs by {worst.peer:.2e}; {ALLOWANCE:g} times that is "
-        "accepted, or a few roundings of one number"
+        f"  PyTorch in {dtype} differs by {worst.peer:.2e}; the limit is {ALLOWANCE:g} times that, "
+        "or a few epsilons"
     )
     for each in found:
         if not each.agrees:

@@ -1,11 +1,11 @@
 """run an artifact
 
-Inputs are .npy files, one an input; without them, random numbers of the right shape and dtype, or
-with --check the model's own example inputs. --check runs the PyTorch model beside it and compares
-results and time: the reference is the model in float64, and a result may be as far from it as a few
-times what PyTorch itself loses in the type that the artifact computes in. Integers and booleans are
-exact, and NaN and infinities are where PyTorch has them. The exit code is 3 where results differ.
-On a GPU, what was tuned with a restriction, as --deterministic, is found again with the same one.
+Inputs are .npy files, one per input. The default is random numbers, or with --check the model's
+example inputs. --check also runs the PyTorch model and compares results and times. The reference is
+the model in float64; the limit is a small multiple of PyTorch's error in the artifact's compute
+type. Integers and booleans must be equal, as must the positions of NaN and infinities. The exit
+code is 3 if results differ. On a GPU, plans tuned with a restriction, e.g. --deterministic, are
+used only with the same restriction.
 
 examples:
   convoy run resnet18.convoy --check examples/resnet.py:resnet18 --top 5
@@ -70,12 +70,12 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plans",
         action="store_true",
-        help="print what runs each graph on the GPU, and why nothing else does",
+        help="print the plan of each graph, and why others were rejected",
     )
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="only plans that the artifact or the cache has, else an error",
+        help="use only plans from the artifact or the cache",
     )
     add_arguments(parser)
 
@@ -137,8 +137,7 @@ def _inputs(program: object, paths: list[Path], model: tuple | None) -> list[np.
         leaves = tree_leaves(model[1])
         if len(leaves) != len(specs):
             message = (
-                f"expected a model of {len(specs)} inputs, as the artifact, got one of "
-                f"{len(leaves)}"
+                f"expected a model with {len(specs)} inputs, like the artifact, got {len(leaves)}"
             )
             raise ConvoyError(message)
         return [array_of(each) for each in leaves]

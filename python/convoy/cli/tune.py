@@ -1,18 +1,18 @@
-"""measure cuDNN's plans and the artifact's kernels on this GPU and put the best into the artifact
+"""measure cuDNN's plans and the artifact's kernels on this GPU and add the best to the artifact
 
-Where the artifact is loaded on such a GPU, with this cuDNN and driver, its plans are there: nothing
-is searched and nothing is compiled. Plans for other GPUs that it has already stay in it. Plans are
-part of the artifact, so its digest changes, and the new one is printed. What has been measured is
-in the cache of plans as well, graph by graph: an interrupt loses nothing, the same command goes on
-from there, and other artifacts with the same graphs find them. What artifact or cache have of this
-level or a higher one is not measured again, but with --again.
+A load of the artifact on an equal GPU, with this cuDNN and driver, uses these plans without search
+and compilation. Plans for other GPUs stay in the artifact. Plans are part of the artifact, so its
+digest changes; the new one is printed. The plan of each graph is also stored in the plan cache at
+once: after an interrupt the same command continues, and other artifacts with equal graphs use the
+plans. Plans of this level or a higher one in the artifact or the cache are not measured again,
+except with --again.
 
 examples:
   convoy tune resnet50.convoy
   convoy tune resnet50.convoy --level full -o resnet50-h200.convoy
   convoy tune resnet50.convoy --plan-cache plans/
   convoy tune resnet50.convoy --deterministic    # then: convoy run --deterministic, or
-  load(options=PlanOptions(deterministic=True))
+                                                 # load(options=PlanOptions(deterministic=True))
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "populate_parser"]
 
-#: A part of a load that takes this share of its time is in the report.
-_WORTH_SAYING = 0.02
+#: The smallest share of the time of a load for which a part is reported.
+_MIN_REPORTED_SHARE = 0.02
 
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
@@ -46,21 +46,20 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         "artifact", metavar="FILE", type=Path, help="an artifact of the cuda target"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="where to write it; default: in place"
+        "-o", "--output", type=Path, metavar="FILE", help="the new artifact; default: in place"
     )
     parser.add_argument(
         "--level",
         choices=("quick", "full", "exhaustive"),
         default="quick",
         help="quick, in seconds: the first plans of the heuristics and all precompiled "
-        "engines; full, in minutes: all there are, and the"
-        " knobs of the best; exhaustive, in hours: every knob of every engine (default: "
-        "%(default)s)",
+        "engines; full, in minutes: all plans, and the knobs of the fastest; exhaustive, in hours: "
+        "every knob of every engine (default: %(default)s)",
     )
     parser.add_argument(
         "--again",
         action="store_true",
-        help="measure also what artifact or cache have, as after a tuning on a busy GPU",
+        help="also measure graphs with stored plans, e.g. after tuning on a busy GPU",
     )
     parser.add_argument("--device", metavar="NAME", help="cuda or cuda:N; default: the first GPU")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
@@ -86,8 +85,7 @@ def main(options: argparse.Namespace) -> int:
         )
         raise ConvoyError(message)
     begin = time.perf_counter()
-    # Pins the digest, so that the file that is loaded and rewritten is the one that was opened
-    # here.
+    # Pins the digest, so that the loaded and rewritten file is the one opened here.
     loading = {
         "tune": options.level,
         "again": options.again,
@@ -101,7 +99,8 @@ def main(options: argparse.Namespace) -> int:
             )
     except KeyboardInterrupt:
         print(
-            f"convoy: {options.artifact} is as it was; {_kept(options.plan_cache)}", file=sys.stderr
+            f"convoy: {options.artifact} is unchanged; {_kept(options.plan_cache)}",
+            file=sys.stderr,
         )
         raise
     with program:
@@ -109,29 +108,27 @@ def main(options: argparse.Namespace) -> int:
         if not options.quiet:
             _report(program, time.perf_counter() - begin)
             print(f"{output}: plans for {program.device}")  # type: ignore[attr-defined]
-            print(f"  its digest is now {open_artifact(output).digest}")
+            print(f"  new digest {open_artifact(output).digest}")
             if loading["options"] is not None:
                 print(
-                    "  found where it is loaded with the same restrictions: "
+                    "  used by loads with the same restrictions: "
                     f"{restrictions(repr(loading['options'])) or 'none'}"
                 )
     return 0
 
 
 def _kept(place: Path | bool) -> str:
-    """What an interrupt leaves."""
+    """Describes the plans that remain after an interrupt."""
     from convoy_runtime.inspection import default_plan_cache
 
     if place is False:
-        return "nothing is kept, because of --no-plan-cache"
+        return "no plans are stored, because of --no-plan-cache"
     folder = default_plan_cache() if place is True else place
-    return (
-        f"the graphs that were done are kept in {folder}, and the same command goes on from there"
-    )
+    return f"the plans so far are stored in {folder}, and the same command continues from there"
 
 
 def _write(output: Path, artifact: Artifact, plans: dict[str, bytes]) -> None:
-    """The artifact with these plans, and what else it had, at `output`."""
+    """Writes the artifact with these plans in addition to its members."""
     from convoy.artifact import write_artifact
     from convoy_runtime.artifact import WEIGHTS
 
@@ -142,8 +139,8 @@ def _write(output: Path, artifact: Artifact, plans: dict[str, bytes]) -> None:
 
 
 def _report(program: Program, seconds: float) -> None:
-    """A row a graph, and what the program gained by it: the calls of each graph, as measured
-    alone."""
+    """Prints a row per graph, and the sum of the times of all calls, measured alone, with and
+    without tuning."""
     from rich.console import Console
     from rich.table import Table
 
@@ -169,12 +166,14 @@ def _report(program: Program, seconds: float) -> None:
     Console(highlight=False, soft_wrap=True, markup=False).print(table)
     form: str = program.form  # type: ignore[attr-defined]
     print(
-        f"calls of graphs, each alone: {totals[0]:.1f} us together, "
+        f"sum of all graph calls, each measured alone: {totals[0]:.1f} us, "
         f"untuned {totals[1]:.1f} us; {form}"
     )
     new = sum(report.origin == "tuning" for report in reports)
-    known = f", {len(reports) - new} had a plan of this level already" if new < len(reports) else ""
+    known = f", {len(reports) - new} already had a plan of this level" if new < len(reports) else ""
     print(f"{new} of {len(reports)} graphs measured in {seconds:.1f} s{known}")
     parts = sorted(program.timings.items(), key=lambda part: part[1], reverse=True)
-    shown = [f"{name} {taken:.2f} s" for name, taken in parts if taken >= _WORTH_SAYING * seconds]
-    print(f"  in it: {', '.join(shown)}")
+    shown = [
+        f"{name} {taken:.2f} s" for name, taken in parts if taken >= _MIN_REPORTED_SHARE * seconds
+    ]
+    print(f"  of this: {', '.join(shown)}")
