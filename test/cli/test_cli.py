@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cli_fixtures import ROOT, TINY, compile_tiny
 from rich.console import Console
 
 from convoy.cli.main import main
@@ -23,24 +24,18 @@ from convoy.cli.progress import bar
 from convoy_runtime import PlanOptions
 from convoy_runtime.artifact import open_artifact
 
-ROOT = Path(__file__).resolve().parents[2]
-TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
-
 
 @pytest.fixture(scope="module")
 def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("cli") / "tiny.convoy"
-    assert main(["compile", f"{TINY}:tiny", "--target", "cpu", "-o", str(path)]) == 0
+    compile_tiny(path, "--target", "cpu")
     return path
 
 
 @pytest.fixture(scope="module")
 def cuda_artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("cli") / "tiny-cuda.convoy"
-    assert (
-        main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "-o", str(path)])
-        == 0
-    )
+    compile_tiny(path, "--target", "cuda", "--dtype", "float16")
     return path
 
 
@@ -120,7 +115,7 @@ def test_bench_prints_convoy_and_peer(artifact: Path, capsys: pytest.CaptureFixt
 def test_bfloat16(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """numpy has no bfloat16: a file holds the bits."""
     path = tmp_path / "rounded.convoy"
-    assert main(["compile", f"{TINY}:rounded", "--target", "cpu", "-o", str(path)]) == 0
+    compile_tiny(path, "--target", "cpu", function="rounded")
     assert main(["run", str(path), "--check", f"{TINY}:rounded", "--top", "2"]) == 0
     printed = capsys.readouterr().out
     assert "output 0: bfloat16 [1, 8, 6, 6]" in printed
@@ -220,23 +215,7 @@ def test_inspect_prints_a_graph_in_each_form(
     assert main(["inspect", str(cuda_artifact), "--manifest"]) == 0
     name = json.loads(capsys.readouterr().out)["graphs"][0]["name"]
     file = tmp_path / "tiny.mlir"
-    assert (
-        main(
-            [
-                "compile",
-                f"{TINY}:tiny",
-                "--target",
-                "cuda",
-                "--dtype",
-                "float16",
-                "--compile-to",
-                "cudnn",
-                "-o",
-                str(file),
-            ]
-        )
-        == 0
-    )
+    compile_tiny(file, "--target", "cuda", "--dtype", "float16", "--compile-to", "cudnn")
     capsys.readouterr()
     for form, start in (("json", "{"), ("dot", "digraph "), ("python", '"""')):
         printed = []
@@ -265,23 +244,7 @@ def test_inspect_as_refuses_a_cpu_artifact(
 )
 def test_compile_to_each_phase(phase: str, tmp_path: Path) -> None:
     out = tmp_path / "tiny.mlir"
-    assert (
-        main(
-            [
-                "compile",
-                f"{TINY}:tiny",
-                "--target",
-                "cuda",
-                "--dtype",
-                "float16",
-                "--compile-to",
-                phase,
-                "-o",
-                str(out),
-            ]
-        )
-        == 0
-    )
+    compile_tiny(out, "--target", "cuda", "--dtype", "float16", "--compile-to", phase)
     assert "func" in out.read_text()
 
 
@@ -289,22 +252,7 @@ def test_no_alternatives_flag(
     cuda_artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "plain.convoy"
-    assert (
-        main(
-            [
-                "compile",
-                f"{TINY}:tiny",
-                "--target",
-                "cuda",
-                "--dtype",
-                "float16",
-                "--no-alternatives",
-                "-o",
-                str(path),
-            ]
-        )
-        == 0
-    )
+    compile_tiny(path, "--target", "cuda", "--dtype", "float16", "--no-alternatives")
     opened = open_artifact(cuda_artifact)
     with_them, plain = opened.manifest, open_artifact(path).manifest
     assert len(plain.graphs) == len(plain.called_graphs)
@@ -329,20 +277,7 @@ def test_continuing_from_a_phase_equals_one_run(tmp_path: Path) -> None:
     """Stopping at a phase and continuing from its text gives the same artifact as one run."""
     options = ["--target", "cuda", "--dtype", "float16"]
     for phase in ("tcp", "cudnn"):
-        assert (
-            main(
-                [
-                    "compile",
-                    f"{TINY}:tiny",
-                    *options,
-                    "--compile-to",
-                    phase,
-                    "-o",
-                    str(tmp_path / f"{phase}.mlir"),
-                ]
-            )
-            == 0
-        )
+        compile_tiny(tmp_path / f"{phase}.mlir", *options, "--compile-to", phase)
     again = tmp_path / "again.mlir"
     assert (
         main(
@@ -373,21 +308,7 @@ def test_continuing_from_a_phase_equals_one_run(tmp_path: Path) -> None:
 
 def test_dump_phases(tmp_path: Path) -> None:
     out, folder = tmp_path / "tiny.convoy", tmp_path / "phases"
-    assert (
-        main(
-            [
-                "compile",
-                f"{TINY}:tiny",
-                "--target",
-                "cuda",
-                "-o",
-                str(out),
-                "--dump-phases",
-                str(folder),
-            ]
-        )
-        == 0
-    )
+    compile_tiny(out, "--target", "cuda", "--dump-phases", str(folder))
     names = sorted(path.name for path in folder.iterdir())
     assert names[:4] == [
         "model.0.torch.mlir",
@@ -482,7 +403,7 @@ def test_plan_for_with_plan_options(
 
 def test_no_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "bare.convoy"
-    assert main(["compile", f"{TINY}:tiny", "--target", "cpu", "--no-weights", "-o", str(out)]) == 0
+    compile_tiny(out, "--target", "cpu", "--no-weights")
     assert main(["run", str(out)]) == 1
     assert "load_weights" in capsys.readouterr().err
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from cli_fixtures import ROOT, TINY, compile_tiny
 
 import convoy
 from convoy.cli.main import main
@@ -20,17 +21,11 @@ from convoy.cli.model_file import build_model
 from convoy.errors import ArtifactWriteError
 from convoy_runtime.artifact import open_artifact
 
-ROOT = Path(__file__).resolve().parents[2]
-TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
-
 
 @pytest.fixture(scope="module")
 def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("outputs") / "tiny-cuda.convoy"
-    assert (
-        main(["compile", f"{TINY}:tiny", "--target", "cuda", "--dtype", "float16", "-o", str(path)])
-        == 0
-    )
+    compile_tiny(path, "--target", "cuda", "--dtype", "float16")
     return path
 
 
@@ -131,7 +126,7 @@ def test_artifact_replaces_the_target_of_a_link(tmp_path: Path) -> None:
     target, link = tmp_path / "model-1.convoy", tmp_path / "model.convoy"
     link.symlink_to(target.name)
     for _ in range(2):
-        assert main(["compile", f"{TINY}:tiny", "--target", "cpu", "-o", str(link), "-q"]) == 0
+        compile_tiny(link, "--target", "cpu", "-q")
         assert link.is_symlink()
         assert open_artifact(target).manifest.target == "cpu"
 

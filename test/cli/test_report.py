@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_fixtures import TINY, compile_tiny
 from runtime_fixtures import affine_manifest
 
 from convoy.cli.main import main
@@ -26,8 +27,6 @@ from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.manifest import Call, Cudnn, Graph, Products
 from convoy_runtime.profile import GpuFacts, Profile, Timing
 
-ROOT = Path(__file__).resolve().parents[2]
-TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
 FACTS = GpuFacts(
     "NVIDIA H200", (9, 0), 132, 1_980_000, 3_201_000, 6144, 62914560, 13000, 91900, 4.3e12
 )
@@ -352,22 +351,7 @@ def test_rate_depends_on_type_and_tf32(dtype: str, allow_tf32: bool, rate: str) 
 @pytest.fixture(scope="module")
 def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "tiny.convoy"
-    assert (
-        main(
-            [
-                "compile",
-                f"{TINY}:tiny",
-                "--target",
-                "cuda",
-                "--dtype",
-                "float16",
-                "--no-weights",
-                "-o",
-                str(path),
-            ]
-        )
-        == 0
-    )
+    compile_tiny(path, "--target", "cuda", "--dtype", "float16", "--no-weights")
     return path
 
 
@@ -411,22 +395,7 @@ def test_report_of_an_artifact(artifact: Path) -> None:
 def test_only_kernel_graph_in_the_report(tmp_path: Path) -> None:
     """The FLOPs of a stem include its convolution, whose result is not stored."""
     path = tmp_path / "stem.convoy"
-    assert (
-        main(
-            [
-                "compile",
-                f"{TINY}:stem",
-                "--target",
-                "cuda",
-                "--dtype",
-                "float16",
-                "--no-weights",
-                "-o",
-                str(path),
-            ]
-        )
-        == 0
-    )
+    compile_tiny(path, "--target", "cuda", "--dtype", "float16", "--no-weights", function="stem")
     opened = open_artifact(path)
     assert [graph.symbol for graph in opened.manifest.graphs] == [None]
     (stem,) = (each for each in collect_report(opened).steps if each.kind == "graph")
@@ -517,7 +486,7 @@ def test_explain_offline_plans(
 ) -> None:
     path = tmp_path / "planned.convoy"
     options = ["--target", "cuda", "--dtype", "float16", "--no-weights", "--plan-for", "h200"]
-    assert main(["compile", f"{TINY}:tiny", *options, "-o", str(path)]) == 0
+    compile_tiny(path, *options)
     capsys.readouterr()
     assert main(["explain", str(path)]) == 0
     printed = capsys.readouterr().out
@@ -577,9 +546,7 @@ def test_plans_of_an_artifact_in_the_report(report: Report) -> None:
 
 def test_explain_cpu_artifact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "cpu.convoy"
-    assert (
-        main(["compile", f"{TINY}:tiny", "--target", "cpu", "--no-weights", "-o", str(path)]) == 0
-    )
+    compile_tiny(path, "--target", "cpu", "--no-weights")
     capsys.readouterr()
     assert main(["explain", str(path)]) == 0
     assert (
