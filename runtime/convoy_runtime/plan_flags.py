@@ -7,12 +7,27 @@ import argparse
 import re
 from collections.abc import Container
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from .cuda.plans.options import PlanOptions
 
-__all__ = ["add_arguments", "add_restrictions", "load_arguments", "restrictions_of"]
+__all__ = [
+    "LoadArguments",
+    "add_arguments",
+    "add_restrictions",
+    "load_arguments",
+    "restrictions_of",
+]
+
+
+class LoadArguments(TypedDict):
+    """The keyword arguments of `convoy_runtime.load` that the flags of `add_arguments` set."""
+
+    options: PlanOptions | None
+    plan_cache: Path | bool
+    digest: str | None
+
 
 #: Flags: option, field of PlanOptions, its value when given, help.
 _FLAGS = (
@@ -111,8 +126,18 @@ def add_restrictions(
     )
 
 
-def load_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What `load` is told for the flags that a command was given."""
+def load_arguments(arguments: argparse.Namespace) -> LoadArguments:
+    """The keyword arguments of `convoy_runtime.load` on a command line.
+
+    Args:
+        arguments: The parsed command line.
+
+    Returns:
+        The arguments.
+
+    Raises:
+        ArgumentError: A value is invalid.
+    """
     return {
         "options": restrictions_of(arguments),
         "plan_cache": arguments.plan_cache,

@@ -57,11 +57,15 @@ def main(options: argparse.Namespace) -> int:
     from convoy_runtime.random_arrays import random_array
     from convoy_runtime.replays import Figures, measure
 
-    loading = {"device": options.device, "strict": options.strict, **load_arguments(options)}
     replay: Figures | None = None
     threads: int | None = None
     with (
-        convoy_runtime.load(options.artifact, **loading) as program,
+        convoy_runtime.load(
+            options.artifact,
+            device=options.device,
+            strict=options.strict,
+            **load_arguments(options),
+        ) as program,
         contextlib.ExitStack() as stack,
     ):
         if not options.json:

@@ -129,9 +129,10 @@ def _measure(artifact: Artifact, options: argparse.Namespace) -> Report:
     from convoy.report import collect_report
     from convoy_runtime.plan_flags import load_arguments
 
-    chosen = {**load_arguments(options), "digest": artifact.digest}
+    arguments = load_arguments(options)
+    arguments["digest"] = artifact.digest
     try:
-        program = convoy_runtime.load(options.model, device=options.device, **chosen)
+        program = convoy_runtime.load(options.model, device=options.device, **arguments)
     except convoy_runtime.DeviceError as error:
         message = (
             f"--measured requires an NVIDIA GPU with its driver, cuda-bindings and cuDNN: {error}\n"
@@ -141,7 +142,7 @@ def _measure(artifact: Artifact, options: argparse.Namespace) -> Report:
         raise ConvoyError(message) from error
     with program, bar("measuring", quiet=options.quiet) as progress:
         profile = program.profile(progress)  # type: ignore[attr-defined]
-        return collect_report(artifact, profile, program.plans, str(chosen["options"] or ""))  # type: ignore[attr-defined]
+        return collect_report(artifact, profile, program.plans, str(arguments["options"] or ""))  # type: ignore[attr-defined]
 
 
 def _print(report: Report, options: argparse.Namespace) -> None:

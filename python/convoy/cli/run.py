@@ -87,13 +87,13 @@ def main(options: argparse.Namespace) -> int:
 
     for path in options.output:
         checked_stream(path)
-    loading = {
-        "device": options.device,
-        "weights": options.weights,
-        "strict": options.strict,
+    with convoy_runtime.load(
+        options.artifact,
+        device=options.device,
+        weights=options.weights,
+        strict=options.strict,
         **load_arguments(options),
-    }
-    with convoy_runtime.load(options.artifact, **loading) as program:
+    ) as program:
         print_plans(program, options.artifact, everything=options.plans)
         if len(options.output) > len(program.outputs):
             message = (

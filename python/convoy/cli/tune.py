@@ -86,16 +86,17 @@ def main(options: argparse.Namespace) -> int:
         raise ConvoyError(message)
     begin = time.perf_counter()
     # Pins the digest, so that the loaded and rewritten file is the one opened here.
-    loading = {
-        "tune": options.level,
-        "again": options.again,
-        **load_arguments(options),
-        "digest": source.digest,
-    }
+    arguments = load_arguments(options)
+    arguments["digest"] = source.digest
     try:
         with bar("tuning", quiet=options.quiet) as progress:
             program = convoy_runtime.load(
-                options.artifact, device=options.device, progress=progress, **loading
+                options.artifact,
+                device=options.device,
+                tune=options.level,
+                again=options.again,
+                progress=progress,
+                **arguments,
             )
     except KeyboardInterrupt:
         print(
@@ -109,10 +110,10 @@ def main(options: argparse.Namespace) -> int:
             _report(program, time.perf_counter() - begin)
             print(f"{output}: plans for {program.device}")  # type: ignore[attr-defined]
             print(f"  new digest {open_artifact(output).digest}")
-            if loading["options"] is not None:
+            if arguments["options"] is not None:
                 print(
                     "  used by loads with the same restrictions: "
-                    f"{restrictions(repr(loading['options'])) or 'none'}"
+                    f"{restrictions(repr(arguments['options'])) or 'none'}"
                 )
     return 0
 
