@@ -20,9 +20,9 @@ from ._sizes import check_sizes
 from .artifact import Artifact, open_artifact
 from .errors import ArgumentError, ConvoyRuntimeError, PlanError
 from .inspection import offline_planner
+from .load_flags import add_arguments, add_tensor_files, load_arguments
 from .loader import load
 from .output_files import checked_stream, write_array
-from .plan_flags import add_arguments, load_arguments
 from .program import Program
 from .random_arrays import random_array
 from .replays import measure
@@ -86,28 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         help="print the plans that cuDNN selects for a GPU that is not installed: h200, or a JSON "
         "file of GPU properties",
     )
-    parser.add_argument(
-        "--input",
-        action="append",
-        type=Path,
-        default=[],
-        metavar="X.npy",
-        help="an input, in order; may be repeated",
-    )
-    parser.add_argument(
-        "--output",
-        action="append",
-        type=Path,
-        default=[],
-        metavar="Y.npy",
-        help="where to write an output, in order",
-    )
-    parser.add_argument(
-        "--weights",
-        type=Path,
-        metavar="FILE.safetensors",
-        help="weights to use instead of the artifact's",
-    )
+    add_tensor_files(parser)
     parser.add_argument(
         "--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target"
     )

@@ -27,7 +27,7 @@ __all__ = ["main", "populate_parser"]
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    from convoy_runtime.plan_flags import add_arguments
+    from convoy_runtime.load_flags import add_arguments
 
     parser.add_argument(
         "artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote"
@@ -53,7 +53,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     import convoy_runtime
-    from convoy_runtime.plan_flags import load_arguments
+    from convoy_runtime.load_flags import load_arguments
     from convoy_runtime.random_arrays import random_array
     from convoy_runtime.replays import Figures, measure
 

@@ -32,7 +32,7 @@ __all__ = ["main", "populate_parser"]
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
     from convoy.compiler import phase_names
-    from convoy_runtime.plan_flags import add_restrictions
+    from convoy_runtime.load_flags import add_restrictions
 
     phases = phase_names()
     parser.add_argument("model", metavar="MODEL", help="FILE.py:FUNCTION, or a .mlir file")
@@ -111,7 +111,7 @@ def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     from convoy import frontend
     from convoy.compiler import compile_imported, lower
-    from convoy_runtime.plan_flags import restrictions_of
+    from convoy_runtime.load_flags import restrictions_of
 
     if options.compile_from is not None and options.compile_to is None:
         message = (

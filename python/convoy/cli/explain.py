@@ -32,7 +32,7 @@ __all__ = ["main", "populate_parser"]
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    from convoy_runtime.plan_flags import add_arguments
+    from convoy_runtime.load_flags import add_arguments
 
     parser.add_argument(
         "model",
@@ -127,7 +127,7 @@ def _measure(artifact: Artifact, options: argparse.Namespace) -> Report:
     import convoy_runtime
     from convoy.cli.progress import bar
     from convoy.report import collect_report
-    from convoy_runtime.plan_flags import load_arguments
+    from convoy_runtime.load_flags import load_arguments
 
     arguments = load_arguments(options)
     arguments["digest"] = artifact.digest

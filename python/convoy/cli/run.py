@@ -31,33 +31,12 @@ __all__ = ["main", "populate_parser"]
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    from convoy_runtime.plan_flags import add_arguments
+    from convoy_runtime.load_flags import add_arguments, add_tensor_files
 
     parser.add_argument(
         "artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote"
     )
-    parser.add_argument(
-        "--input",
-        action="append",
-        type=Path,
-        default=[],
-        metavar="FILE.npy",
-        help="an input, in order; may be repeated",
-    )
-    parser.add_argument(
-        "--output",
-        action="append",
-        type=Path,
-        default=[],
-        metavar="FILE.npy",
-        help="where to write an output, in order",
-    )
-    parser.add_argument(
-        "--weights",
-        type=Path,
-        metavar="FILE.safetensors",
-        help="weights to use instead of the artifact's",
-    )
+    add_tensor_files(parser)
     parser.add_argument(
         "--check", metavar="MODEL", help=f"compare with this PyTorch model: {MODEL_HELP}"
     )
@@ -83,7 +62,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     import convoy_runtime
-    from convoy_runtime.plan_flags import load_arguments
+    from convoy_runtime.load_flags import load_arguments
 
     for path in options.output:
         checked_stream(path)

@@ -40,7 +40,7 @@ _MIN_REPORTED_SHARE = 0.02
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    from convoy_runtime.plan_flags import add_arguments
+    from convoy_runtime.load_flags import add_arguments
 
     parser.add_argument(
         "artifact", metavar="FILE", type=Path, help="an artifact of the cuda target"
@@ -71,7 +71,7 @@ def main(options: argparse.Namespace) -> int:
     import convoy_runtime
     from convoy_runtime.artifact import open_artifact
     from convoy_runtime.inspection import restrictions
-    from convoy_runtime.plan_flags import load_arguments
+    from convoy_runtime.load_flags import load_arguments
 
     output = options.output or options.artifact
     checked_output(output)

@@ -39,8 +39,8 @@ def test_a_first_session(
     assert convoy(["run", str(conv), "--no-plan-cache"]) == 0
     assert capsys.readouterr().out == (
         "plans of 1 graphs: 1 heuristics\n"
-        f"  1 of them not measured on this GPU: `convoy tune {conv}` measures, and puts "
-        "the fastest into the artifact\n"
+        f"  1 of them not measured on this GPU: `convoy tune {conv}` measures plans and adds "
+        "the fastest to the artifact\n"
         "output y: float16 [1, 64, 56, 56]\n"
     )
     assert not cache.exists()

@@ -1,5 +1,5 @@
 """Command line flags of all commands that load artifacts: the expected digest, restrictions on
-plans, and the plan store."""
+plans, the plan store, and the files of a run."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ __all__ = [
     "LoadArguments",
     "add_arguments",
     "add_restrictions",
+    "add_tensor_files",
     "load_arguments",
     "restrictions_of",
 ]
@@ -91,6 +92,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="use only the artifact's plans, and store none",
     )
     add_restrictions(parser, "restrictions on engines")
+
+
+def add_tensor_files(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags --input, --output and --weights to a command that runs an artifact."""
+    parser.add_argument(
+        "--input",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FILE.npy",
+        help="an input, in order; may be repeated",
+    )
+    parser.add_argument(
+        "--output",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FILE.npy",
+        help="the file of an output, in order; may be repeated",
+    )
+    parser.add_argument(
+        "--weights",
+        type=Path,
+        metavar="FILE.safetensors",
+        help="weights to use instead of the artifact's",
+    )
 
 
 def add_restrictions(
