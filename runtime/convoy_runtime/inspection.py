@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .cuda.plans.merge import Merged
     from .cuda.plans.offline import OfflinePlanner, OfflinePlans
-    from .cuda.plans.plan import PlanReport
+    from .plan_report import PlanReport
 
 __all__ = [
     "OfflinePlanner",
@@ -33,6 +33,7 @@ __all__ = [
     "program_calls",
     "restrictions",
     "shipped_plans",
+    "version_text",
 ]
 
 
@@ -89,6 +90,13 @@ def restrictions(options: str) -> str:
     from .cuda.plans.options import restrictions
 
     return restrictions(options)
+
+
+def version_text(version: int) -> str:
+    """Formats a cuDNN version, e.g. 9.19.0 for 91900."""
+    from .cuda.cudnn.library import version_text
+
+    return version_text(version)
 
 
 def offline_planner(device: str, minimum: int = 0) -> OfflinePlanner:
@@ -156,8 +164,8 @@ def shipped_plans(artifact: Artifact) -> list[ShippedPlan]:
         of graphs whose fingerprint is not in the manifest.
     """
     from .cuda.plans.fingerprint import content_of, kernels_fingerprint
-    from .cuda.plans.plan import PlanReport
     from .cuda.plans.plan_file import read_file
+    from .plan_report import PlanReport
 
     files = [
         file

@@ -17,7 +17,7 @@ from runtime_fixtures import affine_manifest
 from convoy.cli.main import main
 from convoy.errors import ConvoyError
 from convoy.report import Report, collect_report, read_report, report_lines, report_page
-from convoy.report.model import Candidate, Choice, OutsideOp, SourceFile, Step, StepChoice
+from convoy.report.model import Choice, OutsideOp, SourceFile, Step, StepChoice
 from convoy.report.peaks import gpu_of
 from convoy.report.timeline import timeline
 from convoy_runtime._native import load_native
@@ -25,6 +25,7 @@ from convoy_runtime.artifact import Artifact, open_artifact
 from convoy_runtime.cuda.graphs.calls import Trace
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.manifest import Call, Cudnn, Graph, Products
+from convoy_runtime.plan_report import Trial
 from convoy_runtime.profile import GpuFacts, Profile, Timing
 
 FACTS = GpuFacts(
@@ -47,8 +48,8 @@ def step(number: int, **changes: Any) -> Step:
 
 def choice(graph: str, **changes: Any) -> Choice:
     candidates = (
-        Candidate(41, {"TILE": 1}, 0, 2.0, None, False),
-        Candidate(3, {}, 0, None, "writes after <tensor> 4", True),
+        Trial(41, {"TILE": 1}, 0, 2.0, None, False),
+        Trial(3, {}, 0, None, "writes after <tensor> 4", True),
     )
     fields = Choice(
         graph=graph, gpu="NVIDIA H200", cudnn=91900, driver=13000, options="", used=True,
@@ -220,9 +221,7 @@ def test_page_without_times(report: Report) -> None:
 
 def test_json_has_everything(report: Report, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
-    tried = Candidate(
-        None, {}, 512, 2.0, None, False, None, "conv2d | relu", ("engine 4", "engine 1")
-    )
+    tried = Trial(None, {}, 512, 2.0, None, False, None, "conv2d | relu", ("engine 4", "engine 1"))
     steps = (
         StepChoice("conv2d_0", "engine 4", {"TILE": 2}, 0),
         StepChoice("relu_0", "engine 1", {}, 256),
@@ -280,9 +279,7 @@ def test_text_report(report: Report) -> None:
 def test_omitted_rows_are_counted(report: Report) -> None:
     many = replace(
         choice("conv_0"),
-        candidates=tuple(
-            Candidate(number, {}, 0, 1.0 + number, None, False) for number in range(8)
-        ),
+        candidates=tuple(Trial(number, {}, 0, 1.0 + number, None, False) for number in range(8)),
         rejected=tuple(f"engine {number}" for number in range(6)),
     )
     lines = list(report_lines(replace(report, choices=(many,))))

@@ -16,7 +16,7 @@ from convoy_runtime.cuda.cudnn.enums import Attribute, Descriptor, Type
 from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.cuda.graphs.calls import Calls, Trace, TracedCall
 from convoy_runtime.cuda.graphs.streams import Access
-from convoy_runtime.cuda.plans.plan import CudnnPlan, PlanReport, Queue, _variant_pack
+from convoy_runtime.cuda.plans.plan import CudnnPlan, Queue, _variant_pack
 from convoy_runtime.errors import DeviceError
 from convoy_runtime.manifest import (
     Call,
@@ -28,6 +28,7 @@ from convoy_runtime.manifest import (
     KernelArgument,
     Manifest,
 )
+from convoy_runtime.plan_report import PlanReport
 
 TENSOR = ((1, 2), (2, 1), "float16")
 TENSORS = tuple(

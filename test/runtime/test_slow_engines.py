@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 from runtime_fixtures import conv_graph
 
-from convoy_runtime.cuda.plans.plan import Plan, PlanReport
+from convoy_runtime.cuda.plans.plan import Plan
 from convoy_runtime.cuda.tuning.candidates import Candidate
 from convoy_runtime.cuda.tuning.slow_engines import SlowEngines
 from convoy_runtime.manifest import Graph
+from convoy_runtime.plan_report import PlanReport
 
 GRAPH = conv_graph()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from convoy.errors import ConvoyError
 from convoy.explain import signature
-from convoy.report.model import Candidate, Choice, Gpu, Report, SourceFile, Step, StepChoice
+from convoy.report.model import Choice, Gpu, Report, SourceFile, Step, StepChoice
 from convoy.report.peaks import gpu_of
 
 if TYPE_CHECKING:
@@ -91,21 +91,13 @@ def collect_report(
 def _choice(
     plan: PlanReport, gpu: str, cudnn: int, driver: int, options: str, *, used: bool
 ) -> Choice:
-    candidates = (
-        Candidate(
-            each.engine, each.knobs, each.workspace_bytes, each.microseconds, each.reason,
-            each.first, each.kernel,
-            each.alternative, each.steps,
-        )
-        for each in plan.trials
-    )  # fmt: skip
     return Choice(
         graph=plan.graph, gpu=gpu, cudnn=cudnn, driver=driver, options=options, used=used,
         origin=plan.origin, tuned=plan.tuned,
         engine=plan.engine, knobs=plan.knobs, numerical_notes=plan.numerical_notes,
         behavior_notes=plan.behavior_notes,
         workspace_bytes=plan.workspace_bytes, heuristic=plan.heuristic, rank=plan.rank,
-        candidates=tuple(candidates),
+        candidates=plan.trials,
         rejected=plan.rejected, reference=plan.reference, kernel=plan.kernel,
         alternative=plan.alternative,
         steps=tuple(StepChoice(step.graph, step.name, step.knobs,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from convoy.report.model import Choice, Report
-from convoy_runtime.inspection import restrictions
+from convoy_runtime.inspection import restrictions, version_text
 
-__all__ = ["count", "headline", "knobs", "micro", "percent", "scale", "scope", "version"]
+__all__ = ["count", "headline", "micro", "percent", "scale", "scope"]
 
 
 def micro(value: float | None) -> str:
@@ -32,21 +30,11 @@ def scale(value: float | None, unit: str) -> str:
     return f"{value:.3g} {unit}"
 
 
-def knobs(values: Mapping[str, int]) -> str:
-    """Formats knobs, e.g. `TILE_M=128, STAGES=3`."""
-    return ", ".join(f"{name}={value}" for name, value in values.items())
-
-
-def version(number: int) -> str:
-    """Formats a cuDNN version, e.g. 9.19.0 for 91900."""
-    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
-
-
 def scope(choice: Choice) -> str:
     """Formats the GPU, versions and restrictions of a plan."""
     restricted = restrictions(choice.options)
     return (
-        f"{choice.gpu}, cuDNN {version(choice.cudnn)}, driver "
+        f"{choice.gpu}, cuDNN {version_text(choice.cudnn)}, driver "
         f"{_driver(choice.driver)}{', ' if restricted else ''}{restricted}"
     )
 
@@ -60,7 +48,7 @@ def headline(report: Report) -> str:
     """The title of a report: the model and the origin of the times."""
     if report.times == "measured" and report.gpu is not None:
         gpu = report.gpu
-        cudnn = f", cuDNN {version(gpu.cudnn)}" if gpu.cudnn else ""
+        cudnn = f", cuDNN {version_text(gpu.cudnn)}" if gpu.cudnn else ""
         return f"{report.model} measured on {gpu.name} (driver {_driver(gpu.driver)}{cudnn})"
     if report.times == "tuning":
         choice = next(each for each in report.choices if each.used)

@@ -4,16 +4,16 @@ explain FILE.json` reads."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from convoy.errors import ConvoyError
 from convoy_runtime.manifest import OutsideOp
+from convoy_runtime.plan_report import Trial, plan_name
 
 __all__ = [
-    "Candidate",
     "Choice",
     "Gpu",
     "OutsideOp",
@@ -26,27 +26,6 @@ __all__ = [
 
 _FORMAT: Final = "convoy report"
 _VERSION: Final = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A measured candidate for a graph; see `convoy_runtime.cuda.plans.plan.Trial`."""
-
-    engine: int | None
-    knobs: Mapping[str, int]
-    workspace_bytes: int
-    microseconds: float | None
-    reason: str | None
-    first: bool
-    kernel: str | None = None
-    alternative: str | None = None
-    steps: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The name of the plan, e.g. `engine 41`, `kernel 32x64x2x1`, or
-        `conv2d | bias+relu on engine 28, engine 1`."""
-        return _name(self, self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +42,7 @@ class StepChoice:
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A plan for a graph. Further fields are those of
-    `convoy_runtime.cuda.plans.plan.PlanReport`.
+    `convoy_runtime.plan_report.PlanReport`.
 
     Attributes:
         gpu: The GPU that it was built for.
@@ -90,7 +69,7 @@ class Choice:
     heuristic: str
     rank: int
     reference: str
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Trial, ...]
     rejected: tuple[str, ...]
     kernel: str | None = None
     alternative: str | None = None
@@ -98,23 +77,18 @@ class Choice:
 
     @property
     def name(self) -> str:
-        """The name of the plan, as in `Candidate.name`."""
-        return _name(self, [step.name for step in self.steps])
+        """The name of the plan, as `plan_name` returns it."""
+        steps = [step.name for step in self.steps]
+        return plan_name(self.engine, self.kernel, self.alternative, steps)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """cuDNN's notes of the engine: numerical notes, then behavior notes."""
         return (*self.numerical_notes, *self.behavior_notes)
 
-    def is_chosen(self, candidate: Candidate) -> bool:
+    def is_chosen(self, candidate: Trial) -> bool:
         """Whether a candidate is this plan."""
         return (candidate.name, dict(candidate.knobs)) == (self.name, dict(self.knobs))
-
-
-def _name(plan: Candidate | Choice, steps: Sequence[str]) -> str:
-    if plan.alternative is not None:
-        return f"{plan.alternative} on {', '.join(steps)}"
-    return f"kernel {plan.kernel}" if plan.kernel is not None else f"engine {plan.engine}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +268,7 @@ def _report(tree: dict[str, Any]) -> Report:
 def _choice(tree: dict[str, Any]) -> Choice:
     texts = {name: tuple(tree[name]) for name in ("numerical_notes", "behavior_notes", "rejected")}
     candidates = tuple(
-        Candidate(**{**each, "steps": tuple(each["steps"])}) for each in tree["candidates"]
+        Trial(**{**each, "steps": tuple(each["steps"])}) for each in tree["candidates"]
     )
     return Choice(
         **{

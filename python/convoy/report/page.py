@@ -11,6 +11,7 @@ from convoy.report import formatting
 from convoy.report.model import Report
 from convoy.report.shipped import shipped_lines
 from convoy.report.timeline import timeline
+from convoy_runtime.plan_report import knob_text
 
 __all__ = ["report_page"]
 
@@ -42,7 +43,7 @@ def report_page(report: Report) -> str:
         "micro": formatting.micro,
         "percent": formatting.percent,
         "scale": formatting.scale,
-        "knobs": formatting.knobs,
+        "knobs": knob_text,
         "file": _file,
     }
     return environment.get_template("page.html.jinja").render(

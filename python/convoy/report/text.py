@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from convoy.report.formatting import count, headline, knobs, micro, percent, scale, scope
-from convoy.report.model import Candidate, Choice, Report
+from convoy.report.formatting import count, headline, micro, percent, scale, scope
+from convoy.report.model import Choice, Report
 from convoy.report.shipped import shipped_lines
 from convoy.report.timeline import timeline
+from convoy_runtime.plan_report import Trial, knob_text
 
 __all__ = ["plan_lines", "report_lines"]
 
@@ -120,7 +121,7 @@ def _plan(choice: Choice, untuned: str | None) -> Iterator[str]:
         yield f"  not used without tuning: {untuned} is preferred"
     for step in choice.steps:
         yield (
-            f"  step {step.graph}: {step.name} {{{knobs(step.knobs)}}} workspace "
+            f"  step {step.graph}: {step.name} {{{knob_text(step.knobs)}}} workspace "
             f"{step.workspace_bytes} bytes"
         )
     timed = [each for each in choice.candidates if each.microseconds is not None]
@@ -143,8 +144,8 @@ def _plan(choice: Choice, untuned: str | None) -> Iterator[str]:
     yield from _more(len(rejected), "rejection")
 
 
-def _label(plan: Choice | Candidate) -> str:
-    return f"{plan.name} {{{knobs(plan.knobs)}}}"
+def _label(plan: Choice | Trial) -> str:
+    return f"{plan.name} {{{knob_text(plan.knobs)}}}"
 
 
 def _more(number: int, what: str) -> Iterator[str]:

@@ -26,7 +26,6 @@ from convoy_runtime.artifact import WEIGHTS, open_artifact
 from convoy_runtime.cuda.cudnn.device_properties import main as describe
 from convoy_runtime.cuda.graphs.capture import Stopwatch
 from convoy_runtime.cuda.plans.options import PlanOptions
-from convoy_runtime.cuda.plans.plan import PlanReport
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.inspection import offline_planner
 from convoy_runtime.manifest import (
@@ -40,6 +39,7 @@ from convoy_runtime.manifest import (
     Manifest,
     kernel_member,
 )
+from convoy_runtime.plan_report import PlanReport
 
 X = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
 Write = Callable[..., Path]
@@ -473,7 +473,7 @@ def test_graph_without_a_plan_runs_on_its_alternative(
 ) -> None:
     fake_cudnn.fake_refuse(3)
     path = write(REFUSED, SPLIT)
-    with pytest.raises(PlanError, match="no plan"):
+    with pytest.raises(PlanError, match="no stored plan"):
         load(path, strict=True)
     reason = (
         "alternative refused: step refused: model.py:13: graph refused: finalize operation "

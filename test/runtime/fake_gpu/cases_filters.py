@@ -21,8 +21,8 @@ from convoy_runtime.artifact import WEIGHTS, open_artifact
 from convoy_runtime.cuda.cudnn.device_properties import main as describe
 from convoy_runtime.cuda.cudnn.enums import NumericalNote
 from convoy_runtime.cuda.plans.options import PlanOptions
-from convoy_runtime.cuda.plans.plan import PlanReport
 from convoy_runtime.inspection import offline_planner
+from convoy_runtime.plan_report import PlanReport
 
 #: The option; the note given to engine 41, the fastest precompiled one; the engines that are
 #: forbidden then, and the reason.

@@ -26,10 +26,10 @@ from convoy_runtime._native import load_native
 from convoy_runtime.artifact import WEIGHTS, open_artifact
 from convoy_runtime.cuda.cudnn.device_properties import main as describe
 from convoy_runtime.cuda.plans.options import PlanOptions
-from convoy_runtime.cuda.plans.plan import PlanReport
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.inspection import offline_planner
 from convoy_runtime.manifest import Call, GraphKernel, Manifest, kernel_member
+from convoy_runtime.plan_report import PlanReport
 
 X = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
 Write = Callable[..., Path]

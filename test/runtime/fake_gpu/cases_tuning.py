@@ -21,10 +21,10 @@ from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch
 from convoy_runtime.cuda.plans import build_pool, planner
 from convoy_runtime.cuda.plans.build_pool import BuildPool, Job
 from convoy_runtime.cuda.plans.options import PlanOptions
-from convoy_runtime.cuda.plans.plan import PlanReport
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.cuda.tuning import race, slow_engines, tuner
 from convoy_runtime.manifest import GraphAlternative, GraphAlternatives, Products
+from convoy_runtime.plan_report import PlanReport
 
 _CLOCK_RATE = 13
 

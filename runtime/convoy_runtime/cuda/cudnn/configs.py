@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 
 from convoy_runtime.errors import CudnnError
+from convoy_runtime.plan_report import knob_text
 from convoy_runtime.value_types import value_type
 
 from .enums import (
@@ -66,11 +67,6 @@ class Config:
     def behavior_notes(self) -> tuple[str, ...]:
         """Names (cudnnBackendBehaviorNote_t)."""
         return tuple(name_of(BehaviorNote, note) for note in self.behavior)
-
-
-def knob_text(knobs: dict[str, int]) -> str:
-    """Returns knobs as text."""
-    return ", ".join(f"{name}={value}" for name, value in knobs.items())
 
 
 def heuristic_configs(

@@ -13,11 +13,12 @@ from convoy_runtime._native import NativeLibrary
 from convoy_runtime.cuda.driver.memory import ALIGNMENT
 from convoy_runtime.errors import DeviceError, PlanError
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphAlternatives, GraphStep, Manifest
+from convoy_runtime.plan_report import PlanReport
 from convoy_runtime.value_types import value_type
 
 from .builder import WorkspaceTooLarge
 from .fingerprint import fingerprint_of
-from .plan import Plan, PlanReport, Queue
+from .plan import Plan, Queue
 
 __all__ = ["AlternativePlan", "Alternatives", "StepError"]
 

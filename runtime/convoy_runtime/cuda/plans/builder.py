@@ -22,9 +22,10 @@ from convoy_runtime.cuda.cudnn.errata import erratum_of
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor, Cudnn
 from convoy_runtime.errors import CudnnError
 from convoy_runtime.manifest import Graph
+from convoy_runtime.plan_report import PlanReport
 
 from .options import PlanOptions
-from .plan import CudnnPlan, Plan, PlanReport, json_text
+from .plan import CudnnPlan, Plan, json_text
 
 if TYPE_CHECKING:
     from .build_pool import BuildPool, Job

@@ -16,10 +16,11 @@ from convoy_runtime.cuda.driver.device import Device, Driver
 from convoy_runtime.cuda.driver.ptx import PtxCompiler
 from convoy_runtime.errors import ArtifactError, CudaError
 from convoy_runtime.manifest import Graph, GraphKernel, kernel_member
+from convoy_runtime.plan_report import PlanReport
 from convoy_runtime.value_types import value_type
 
 from .fingerprint import kernels_fingerprint
-from .plan import Plan, PlanReport, Queue
+from .plan import Plan, Queue
 
 __all__ = ["KernelPlan", "Kernels", "allow_shared", "launch"]
 

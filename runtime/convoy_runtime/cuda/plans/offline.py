@@ -12,12 +12,12 @@ from convoy_runtime.cuda.cudnn.device_files import device_file, device_propertie
 from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.errors import DeviceError, PlanError
 from convoy_runtime.manifest import GraphAlternatives, Manifest
+from convoy_runtime.plan_report import PlanReport
 from convoy_runtime.value_types import value_type
 
 from .alternatives import Alternatives
 from .load_options import LoadOptions
 from .options import PlanOptions
-from .plan import PlanReport
 from .plan_file import OFFLINE
 from .planner import Planner
 from .store import PlanStore, Scope

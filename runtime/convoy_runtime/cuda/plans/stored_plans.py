@@ -9,12 +9,13 @@ from typing import Any
 from convoy_runtime.cuda.cudnn.library import version_text
 from convoy_runtime.errors import ArtifactError, CudnnError
 from convoy_runtime.manifest import Graph
+from convoy_runtime.plan_report import PlanReport
 
 from .alternatives import Alternatives
 from .builder import PlanBuilder, WorkspaceTooLarge
 from .fingerprint import content_of
 from .kernels import Kernels
-from .plan import CudnnPlan, Plan, PlanReport
+from .plan import CudnnPlan, Plan
 from .plan_file import LEVELS, OFFLINE, Record
 from .store import PlanStore
 

@@ -33,10 +33,10 @@ from convoy_runtime.cuda.cudnn.loading import load_libraries, open_cudnn
 from convoy_runtime.cuda.driver.device import Device, check_process, forked, open_driver
 from convoy_runtime.cuda.driver.memory import DeviceArray, Lease, Pool
 from convoy_runtime.cuda.plans.load_options import LoadOptions
-from convoy_runtime.cuda.plans.plan import PlanReport
 from convoy_runtime.cuda.plans.store import PlanStore, Scope
 from convoy_runtime.errors import ArgumentError
 from convoy_runtime.manifest import TensorSpec
+from convoy_runtime.plan_report import PlanReport
 from convoy_runtime.program import Program, Progress
 
 from .call_count import CallCount

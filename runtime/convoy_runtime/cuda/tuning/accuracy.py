@@ -12,8 +12,9 @@ from convoy_runtime.cuda.cudnn.configs import Config
 from convoy_runtime.cuda.cudnn.enums import BehaviorNote, NumericalNote, name_of
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor
 from convoy_runtime.cuda.plans.builder import PlanBuilder
-from convoy_runtime.cuda.plans.plan import Plan, PlanReport
+from convoy_runtime.cuda.plans.plan import Plan
 from convoy_runtime.manifest import Graph
+from convoy_runtime.plan_report import PlanReport
 
 __all__ = ["exact_plan", "is_exact", "median_of", "mismatch"]
 

@@ -8,8 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from convoy_runtime.cuda.plans.plan import Plan, Trial
+from convoy_runtime.cuda.plans.plan import Plan
 from convoy_runtime.manifest import Graph
+from convoy_runtime.plan_report import Trial
 from convoy_runtime.timings import part
 from convoy_runtime.value_types import value_type
 

@@ -1,0 +1,170 @@
+"""Data types for the chosen plan of a graph and the candidates that tuning measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from .manifest import Graph
+from .value_types import value_type
+
+__all__ = ["PlanReport", "Trial", "knob_text", "plan_name"]
+
+
+def knob_text(knobs: Mapping[str, int]) -> str:
+    """Formats knobs, e.g. `TILE_M=128, STAGES=3`."""
+    return ", ".join(f"{name}={value}" for name, value in knobs.items())
+
+
+def plan_name(
+    engine: int | None, kernel: str | None, alternative: str | None, steps: Sequence[str]
+) -> str:
+    """The name of a plan, e.g. `engine 41`, `kernel 32x64x2x1`, or
+    `conv2d | bias+relu on engine 28, engine 1`.
+
+    Args:
+        engine: cuDNN's engine; None for a kernel or an alternative.
+        kernel: The variant of the artifact's kernel, if any.
+        alternative: The name of the graph's alternative, if any.
+        steps: The names of the plans of the alternative's steps.
+    """
+    if alternative is not None:
+        return f"{alternative} on {', '.join(steps)}"
+    return f"kernel {kernel}" if kernel is not None else f"engine {engine}"
+
+
+@value_type(frozen=True, slots=True)
+class Trial:
+    """The outcome of measuring a candidate.
+
+    Attributes:
+        engine: cuDNN's engine; None for a kernel or an alternative.
+        knobs: Knob name to value.
+        workspace_bytes: The size of the workspace in bytes.
+        microseconds: The time of a run alone; None if it was dropped before it was timed.
+        reason: Why it was dropped; None if it was not.
+        first: Whether a load without tuning chooses this plan.
+        kernel: The variant of the artifact's kernel, if any.
+        alternative: The name of the graph's alternative, if any.
+        steps: The names of the plans of the alternative's steps.
+    """
+
+    engine: int | None
+    knobs: dict[str, int]
+    workspace_bytes: int
+    microseconds: float | None
+    reason: str | None = None
+    first: bool = False
+    kernel: str | None = None
+    alternative: str | None = None
+    steps: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the plan, as `plan_name` returns it."""
+        return plan_name(self.engine, self.kernel, self.alternative, self.steps)
+
+    def is_of(self, report: PlanReport) -> bool:
+        """Returns whether this is the plan of a report."""
+        return (self.name, self.knobs) == (report.name, report.knobs)
+
+    def __str__(self) -> str:
+        found = f"{self.microseconds:.2f} us" if self.reason is None else self.reason
+        return f"{self.name} {{{knob_text(self.knobs)}}}: {found}"
+
+
+@value_type(frozen=True, slots=True)
+class PlanReport:
+    """The plan that was chosen for a graph.
+
+    Attributes:
+        graph: The name of the graph.
+        location: The source location of the graph.
+        engine: cuDNN's engine; None for a kernel or an alternative.
+        knobs: Knob name to value.
+        numerical_notes: The names of the engine's numerical notes.
+        behavior_notes: The names of the engine's behavior notes.
+        workspace_bytes: The size of the workspace in bytes.
+        heuristic: The source of the plan.
+        rank: Its position in that source.
+        rejected: Why preceding candidates were rejected; after tuning, why candidates cannot be
+            built.
+        origin: `heuristics`, `tuning`, `kernel`, `alternative`, `offline` (planned without the
+            GPU), `stored plan` or `plan in the artifact`. In the last two, `engine and knobs`
+            replaces `plan` if the plan was rebuilt in this load, and `plan made of engine and
+            knobs` if it was rebuilt before; `offline` precedes it if it was planned offline.
+        tuned: The level that found it: offline, off, quick, full or exhaustive.
+        trials: The measured candidates, best first.
+        reference: The reference that their results were compared with.
+        kernel: The variant of the artifact's kernel, if any.
+        alternative: The name of the graph's alternative, if any.
+        steps: The plans of the alternative's steps.
+    """
+
+    graph: str
+    location: str
+    engine: int | None
+    knobs: dict[str, int]
+    numerical_notes: tuple[str, ...]
+    behavior_notes: tuple[str, ...]
+    workspace_bytes: int
+    heuristic: str
+    rank: int
+    rejected: tuple[str, ...]
+    origin: str = "heuristics"
+    tuned: str = "off"
+    trials: tuple[Trial, ...] = ()
+    reference: str = ""
+    kernel: str | None = None
+    alternative: str | None = None
+    steps: tuple[PlanReport, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the plan, as in `Trial.name`."""
+        steps = [step.name for step in self.steps]
+        return plan_name(self.engine, self.kernel, self.alternative, steps)
+
+    @property
+    def choice(self) -> list[Any]:
+        """The engine, kernel or alternative and its knobs as comparable JSON values."""
+        steps = (
+            [[self.alternative, [step.choice for step in self.steps]]]
+            if self.alternative is not None
+            else []
+        )
+        return [self.engine, self.knobs, self.kernel, *steps]
+
+    def __str__(self) -> str:
+        notes = ", ".join(self.numerical_notes + self.behavior_notes)
+        from_store = f", {self.origin}" if self.origin != "heuristics" else ""
+        chosen = f"{self.name} ({self.heuristic}[{self.rank}]{from_store})"
+        return (
+            f"{self.graph}: {chosen} {{{knob_text(self.knobs)}}} [{notes}] workspace "
+            f"{self.workspace_bytes} bytes"
+        )
+
+    @classmethod
+    def of_record(
+        cls, record: Mapping[str, Any], graph: Graph, origin: str, **changes: Any
+    ) -> PlanReport:
+        """Returns the report that was stored with a plan, for `graph`. Raises TypeError or KeyError
+        if fields are missing or unknown."""
+        return cls._read(
+            {**record, "graph": graph.name, "location": graph.location, "origin": origin, **changes}
+        )
+
+    @classmethod
+    def _read(cls, record: Mapping[str, Any]) -> PlanReport:
+        # Records of graphs without alternatives may lack these fields.
+        known = {"alternative": None, "steps": (), **record}
+        for name in ("numerical_notes", "behavior_notes", "rejected"):
+            known[name] = tuple(known[name])
+        known["trials"] = tuple(
+            Trial(**{**trial, "steps": tuple(trial.get("steps", ()))}) for trial in known["trials"]
+        )
+        known["steps"] = tuple(
+            step if isinstance(step, PlanReport) else cls._read(step) for step in known["steps"]
+        )
+        return cls(**{field.name: known.pop(field.name) for field in fields(cls)})
