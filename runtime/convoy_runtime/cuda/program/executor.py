@@ -11,38 +11,27 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
-from convoy_runtime.arrays import (
-    CPU,
-    CUDA,
-    aligned_copy,
-    aligned_empty,
-    check,
-    is_packed,
-    library_of,
-    view,
-)
+from convoy_runtime.arrays import CPU, CUDA, aligned_copy, aligned_empty, library_of
 from convoy_runtime.artifact import Artifact
-from convoy_runtime.cuda.cudnn.loading import load_libraries, open_cudnn
+from convoy_runtime.cuda.cudnn.loading import load_libraries
 from convoy_runtime.cuda.driver.device import Device, check_process, forked, open_driver
-from convoy_runtime.cuda.driver.memory import DeviceArray, Lease, Pool
+from convoy_runtime.cuda.driver.memory import DeviceArray
 from convoy_runtime.cuda.plans.load_options import LoadOptions
-from convoy_runtime.cuda.plans.store import PlanStore, Scope
-from convoy_runtime.errors import ArgumentError
-from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.plan_report import PlanReport
 from convoy_runtime.program import Program, Progress
 
+from .array_exchange import ArrayExchange
 from .call_count import CallCount
 from .instance import Instance
 from .launcher import Launcher
-from .libraries import DLPACK_LEGACY_STREAM, Libraries, hand_over
+from .libraries import DLPACK_LEGACY_STREAM, hand_over
+from .resources import open_store
 
 if TYPE_CHECKING:
     from convoy_runtime.profile import Profile
@@ -91,8 +80,7 @@ class CudaProgram(Program):
         self._device = Device(self._driver, index)
         if libraries is not None:
             libraries.join()
-        self._pool = Pool(self._device)
-        self._libraries = Libraries(index)
+        self._exchange = ArrayExchange(self._device)
         with self._device.current():
             try:
                 self._instance = instance = Instance(
@@ -100,7 +88,7 @@ class CudaProgram(Program):
                     native,
                     self._device,
                     options.for_model(self.manifest),
-                    _store(artifact, self._device, options),
+                    open_store(artifact, self._device, options),
                 )
                 buffers = instance.buffers
                 poisoned = [*buffers.outputs, buffers.arena] if options.poison else []
@@ -156,12 +144,18 @@ class CudaProgram(Program):
     @property
     def static_inputs(self) -> tuple[DeviceArray, ...]:
         """The buffer of each input, which `replay` reads."""
-        return self._arrays(self.inputs, self._loaded.buffers.arguments.inputs)
+        buffers = self._loaded.buffers
+        return self._exchange.static_arrays(
+            self.inputs, buffers.arguments.inputs, buffers.memory, self._ready
+        )
 
     @property
     def static_outputs(self) -> tuple[DeviceArray, ...]:
         """The buffer of each output, which `replay` and every other run write."""
-        return self._arrays(self.outputs, self._loaded.buffers.arguments.outputs)
+        buffers = self._loaded.buffers
+        return self._exchange.static_arrays(
+            self.outputs, buffers.arguments.outputs, buffers.memory, self._ready
+        )
 
     def __call__(self, *arrays: Any, stream: int | None = None) -> Any:
         """Runs the model.
@@ -181,11 +175,14 @@ class CudaProgram(Program):
         """
         self._check_ready()
         library = library_of(arrays[0]) if arrays else "convoy_runtime"
-        own = self._libraries.stream_of(library)
+        own = self._exchange.libraries.stream_of(library)
         target = own if stream is None else stream
         with self._lock, self._device.current(), self._calls:
             given = self._inputs(arrays, target, own)
-            results = [self._result(library, spec, target, own) for spec in self.outputs]
+            results = [
+                self._exchange.result(library, spec, target, own, self._ready)
+                for spec in self.outputs
+            ]
             self._runs.run(
                 [pointer for pointer, _ in given], [pointer for _, pointer in results], target
             )
@@ -210,7 +207,7 @@ class CudaProgram(Program):
         """
         self._check_ready()
         arrays = [*inputs, *outputs]
-        own = self._libraries.stream_of(library_of(arrays[0]) if arrays else "")
+        own = self._exchange.libraries.stream_of(library_of(arrays[0]) if arrays else "")
         target = own if stream is None else stream
         with self._lock, self._device.current(), self._calls:
             given = self._inputs(inputs, target, own)
@@ -219,7 +216,7 @@ class CudaProgram(Program):
                 self.outputs,
                 "output",
                 (CUDA, self._device.index),
-                self._libraries.producer_stream(target),
+                self._exchange.libraries.producer_stream(target),
             )
             self._check_targets(targets)
             self._runs.run(
@@ -299,7 +296,7 @@ class CudaProgram(Program):
         if instance is not None:
             # Arrays on the static buffers keep them alive.
             instance.close()
-        self._pool.close()
+        self._exchange.close()
 
     def __del__(self) -> None:
         # After a failed __init__ there is nothing to free, and at exit the process frees it.
@@ -318,48 +315,12 @@ class CudaProgram(Program):
     def _inputs(self, arrays: Sequence[Any], stream: int, own: int) -> list[tuple[int, object]]:
         """Returns the pointer of each input and the object that keeps its memory alive. `own` is
         the current stream of the first input's library."""
-        if stream == own and len(arrays) == len(self.inputs):
-            pointers = [
-                self._libraries.pointer(array, spec)
-                for array, spec in zip(arrays, self.inputs, strict=True)
-            ]
-            plain = [
-                (pointer, array)
-                for pointer, array in zip(pointers, arrays, strict=True)
-                if pointer is not None
-            ]
-            if len(plain) == len(arrays):
-                return plain
-        device = (CUDA, self._device.index)
-        producer = self._libraries.producer_stream(stream)
-        views = self._views(arrays, self.inputs, "input", device, producer)
-        for index, (got, spec) in enumerate(zip(views, self.inputs, strict=True)):
-            if is_packed(got):
-                continue
-            name, library = f"input {spec.name!r}", library_of(arrays[index])
-            if (copy := self._libraries.packed(library, arrays[index])) is None:
-                raise ArgumentError(
-                    argument=name,
-                    problem="is not packed row-major, and its library is unknown",
-                    got=f"strides {list(got.strides)}",
-                )
-            self._libraries.record_stream(library, copy, stream)
-            views[index] = view(copy, name, stream=producer(copy))
-            check(views[index], spec, name, device)
-        return [(got.pointer, got) for got in views]
-
-    def _result(self, library: str, spec: TensorSpec, stream: int, own: int) -> tuple[Any, int]:
-        """Returns a new array of `library`, whose current stream is `own`, and its pointer."""
-        if library == "torch" and library in sys.modules:
-            tensor = self._libraries.empty(spec)
-            if stream != own:
-                self._libraries.record_stream(library, tensor, stream)
-            return tensor, tensor.data_ptr()
-        memory = self._pool.take(spec.bytes, stream)
-        owner = Lease(self._pool, memory, stream)
-        return DeviceArray(
-            spec, memory.pointer, self._device.index, owner, self._ready
-        ), memory.pointer
+        exchange = self._exchange
+        if stream == own and (plain := exchange.plain_inputs(arrays, self.inputs)) is not None:
+            return plain
+        producer = exchange.libraries.producer_stream(stream)
+        views = self._views(arrays, self.inputs, "input", (CUDA, self._device.index), producer)
+        return exchange.packed_inputs(arrays, self.inputs, views, stream)
 
     def _ready(self, stream: int | None) -> None:
         """Makes a consumer's stream wait for the last run. In DLPack's numbering, None and 1 are
@@ -370,31 +331,3 @@ class CudaProgram(Program):
                 self._launcher.follow(
                     0 if stream is None or stream == DLPACK_LEGACY_STREAM else stream
                 )
-
-    def _arrays(
-        self, specs: Sequence[TensorSpec], pointers: Sequence[int]
-    ) -> tuple[DeviceArray, ...]:
-        memory = self._loaded.buffers.memory
-        pairs = zip(specs, pointers, strict=True)
-        return tuple(
-            DeviceArray(spec, pointer, self._device.index, memory, self._ready)
-            for spec, pointer in pairs
-        )
-
-
-def _store(artifact: Artifact, device: Device, options: LoadOptions) -> PlanStore | None:
-    """Returns the plan store for this GPU, driver and cuDNN, with the plans of the artifact and the
-    cache folder; None if the program has no graphs."""
-    place, manifest = options.plan_cache, artifact.manifest
-    if not manifest.calls or manifest.cudnn is None:
-        return None
-    folder = (
-        None if place is False else PlanStore.default_folder() if place is True else Path(place)
-    )
-    cudnn = open_cudnn(manifest.cudnn.minimum)
-    return PlanStore(
-        folder,
-        Scope(device.name, cudnn.version, device.driver.call("cuDriverGetVersion")),
-        artifact.members,
-        fresh=options.ignores_stored_plans,
-    )

@@ -1,5 +1,5 @@
-"""The driver and cuDNN objects of a program. Each is destroyed with the stack that it is created
-on."""
+"""The plan store of a program, and its driver and cuDNN objects, which are destroyed with the stack
+that they are created on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from convoy_runtime._native import MEMBER
@@ -15,6 +16,8 @@ from convoy_runtime.cuda.cudnn.library import Cudnn
 from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.cuda.driver.device import Device, Driver
 from convoy_runtime.cuda.driver.ptx import load_ptx
+from convoy_runtime.cuda.plans.load_options import LoadOptions
+from convoy_runtime.cuda.plans.store import PlanStore, Scope
 from convoy_runtime.errors import ArtifactError, CudaError
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.timings import part
@@ -22,7 +25,7 @@ from convoy_runtime.timings import part
 if TYPE_CHECKING:
     from convoy_runtime.cuda.plans.build_pool import BuildPool
 
-__all__ = ["build_pool", "create_stream", "load_kernels", "open_cudnn_handle"]
+__all__ = ["build_pool", "create_stream", "load_kernels", "open_cudnn_handle", "open_store"]
 
 PTX = "kernels.ptx"
 # CUstream_flags.
@@ -92,6 +95,24 @@ def build_pool(
         yield pool
     finally:
         pool.close()
+
+
+def open_store(artifact: Artifact, device: Device, options: LoadOptions) -> PlanStore | None:
+    """Returns the plan store for this GPU, driver and cuDNN, with the plans of the artifact and the
+    cache folder; None if the program has no graphs."""
+    place, manifest = options.plan_cache, artifact.manifest
+    if not manifest.calls or manifest.cudnn is None:
+        return None
+    folder = (
+        None if place is False else PlanStore.default_folder() if place is True else Path(place)
+    )
+    cudnn = open_cudnn(manifest.cudnn.minimum)
+    return PlanStore(
+        folder,
+        Scope(device.name, cudnn.version, device.driver.call("cuDriverGetVersion")),
+        artifact.members,
+        fresh=options.ignores_stored_plans,
+    )
 
 
 def _call_quietly(driver: Driver, name: str, argument: Any) -> None:
