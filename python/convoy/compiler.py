@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from convoy import __version__
-from convoy.errors import CompileError, ConvoyError, Diagnostic, InputError
+from convoy.errors import InputError
 from convoy.options import CompileOptions
+from convoy.phases import dump_phase, run_compiler
 
 if TYPE_CHECKING:
     import torch
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
     from convoy_runtime.inspection import OfflinePlans
     from convoy_runtime.manifest import FileEntry, Manifest
 
-__all__ = ["CompiledModel", "compile", "compile_imported", "lower", "phase_names"]
-
-_T = TypeVar("_T")
+__all__ = ["CompiledModel", "compile", "compile_imported"]
 
 #: Called at the start of each step of a compilation with its name.
 Progress = Callable[[str], None]
@@ -238,15 +237,15 @@ def compile_imported(
     phases = {"torch": imported.torch_text, "tcp": imported.text}
     if options.dump_phases is not None:
         for index, (phase, text) in enumerate(phases.items()):
-            _dump(options.dump_phases, index, phase, text)
+            dump_phase(options.dump_phases, index, phase, text)
 
     def keep(phase: str, text: str) -> None:
         phases[phase] = text
         if options.dump_phases is not None:
-            _dump(options.dump_phases, len(phases) - 1, phase, text)
+            dump_phase(options.dump_phases, len(phases) - 1, phase, text)
 
     with clock.step("compile"):
-        native, ptx, text = _checked(
+        native, ptx, text = run_compiler(
             imported.text,
             "tcp",
             options,
@@ -331,90 +330,6 @@ def _entries(members: Mapping[str, bytes]) -> dict[str, FileEntry]:
     from convoy_runtime.manifest import file_entry
 
     return {member: file_entry([content]) for member, content in members.items()}
-
-
-def phase_names() -> tuple[str, ...]:
-    """The names of the phases in order: "torch" for the frontend, then those of the pipeline."""
-    from convoy import _convoy
-
-    return ("torch", *(name for name, _ in _convoy.phases()))
-
-
-def lower(text: str, name: str, *, from_phase: str, to_phase: str, options: CompileOptions) -> str:
-    """Runs the phases after `from_phase` up to `to_phase`.
-
-    Args:
-        text: The module at the end of `from_phase`.
-        name: The name of the module, for messages.
-        from_phase: A name from `phase_names`.
-        to_phase: A name from `phase_names`.
-        options: The options of the compilation.
-
-    Returns:
-        The module at the end of `to_phase`.
-
-    Raises:
-        CompileError: A phase fails.
-    """
-    from convoy import _convoy
-
-    def keep(phase: str, after: str) -> None:
-        if options.dump_phases is not None:
-            _dump(options.dump_phases, phase_names().index(phase), phase, after)
-
-    return _checked(
-        text,
-        from_phase,
-        options,
-        lambda: _convoy.run_phases(text, name, from_phase, to_phase, options.pairs(), keep),
-    )
-
-
-def _checked(text: str, from_phase: str, options: CompileOptions, action: Callable[[], _T]) -> _T:
-    """Runs the compiler and converts a failure into a CompileError with a reproducer."""
-    from convoy import _convoy
-
-    try:
-        return action()
-    except _convoy.CompilationFailed as failure:
-        phase, diagnostics = failure.args
-        arguments = " ".join(f"{key}={value}" for key, value in options.pairs())
-        end = phase if phase != "emit" else "llvm"
-        command = f'// convoy-opt %s --convoy-pipeline="from={from_phase} to={end} {arguments}"'
-        found = [Diagnostic.at(*each) for each in diagnostics]
-        raise CompileError(phase, found, _reproducer(f"{command}\n{text}")) from None
-
-
-def _reproducer(text: str) -> str | None:
-    """Writes a reproducer to tempfile's folder ($TMPDIR, else /tmp), readable for this user only.
-    It contains the structure of the model and scalar constants, but no weights. Returns its path,
-    or None if it cannot be written."""
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="convoy-reproducer-", suffix=".mlir", delete=False
-        ) as file:
-            # A truncated file, e.g. on a full disk, is not a reproducer.
-            try:
-                file.write(text)
-                file.flush()
-            except OSError:
-                Path(file.name).unlink()
-                raise
-    except OSError:
-        return None
-    return file.name
-
-
-def _dump(folder: Path, index: int, phase: str, text: str) -> None:
-    from convoy_runtime.errors import ArgumentError
-    from convoy_runtime.output_files import write_text
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_text(folder / f"model.{index}.{phase}.mlir", text)
-    except (ArgumentError, OSError) as error:
-        message = f"cannot write the phases: {error}"
-        raise ConvoyError(message) from error
 
 
 class _Clock:

@@ -15,8 +15,8 @@ import convoy
 from convoy.cli.differences import compare_tensor, rounding
 from convoy.cli.main import main
 from convoy.cli.reference import Times, same_threads, times_ms
-from convoy.compiler import lower
 from convoy.errors import CompileError
+from convoy.phases import lower
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = f"{ROOT}/test/cli/Inputs/checked.py"

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 import convoy
-from convoy.compiler import phase_names
+from convoy.phases import phase_names
 
 STUB = Path(convoy.__file__).parent / "_convoy.pyi"
 

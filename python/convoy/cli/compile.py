@@ -31,7 +31,7 @@ __all__ = ["main", "populate_parser"]
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    from convoy.compiler import phase_names
+    from convoy.phases import phase_names
     from convoy_runtime.load_flags import add_restrictions
 
     phases = phase_names()
@@ -110,7 +110,8 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     from convoy import frontend
-    from convoy.compiler import compile_imported, lower
+    from convoy.compiler import compile_imported
+    from convoy.phases import lower
     from convoy_runtime.load_flags import restrictions_of
 
     if options.compile_from is not None and options.compile_to is None:
