@@ -109,9 +109,7 @@ def build(name: str):
         ),
         "swish": (Twice(nn.Conv2d(64, 128, 1), Swish()), [(8, 64, 28, 28)]),
         "gate": (
-            Gate(
-                nn.Conv2d(64, 64, 3, padding=1), nn.Sequential(nn.MaxPool2d(2), nn.Sigmoid())
-            ),
+            Gate(nn.Conv2d(64, 64, 3, padding=1), nn.Sequential(nn.MaxPool2d(2), nn.Sigmoid())),
             [(8, 64, 28, 28), (8, 64, 2, 2)],
         ),
         "gated": (Gate(nn.Linear(256, 512), nn.Tanh()), [(128, 256), (128, 512)]),

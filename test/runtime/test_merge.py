@@ -181,7 +181,7 @@ def test_unreadable_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     broken = other / "plans" / "broken.json"
     broken.write_text("{")
     assert convoy(["merge", str(tmp_path / "new"), str(other), str(here)]) == 0
-    expected = (
+    expected_output = (
         f"  skipped, because it cannot be read: {broken}\n{tmp_path}/new: 2 new, 0 with "
         "better or more plans, 2 already known\n"
     )

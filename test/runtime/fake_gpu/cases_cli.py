@@ -295,7 +295,9 @@ def test_interrupt_while_tuning(
     assert convoy(["tune", str(conv), *([] if kept else ["--no-plan-cache"])]) == 130
     left = f"the plans so far are stored in {cache}, and the same command continues from there"
     expected = left if kept else "no plans are stored, because of --no-plan-cache"
-    assert capsys.readouterr().err == f"convoy: {conv} is unchanged; {expected}\nconvoy: interrupted\n"
+    assert (
+        capsys.readouterr().err == f"convoy: {conv} is unchanged; {expected}\nconvoy: interrupted\n"
+    )
     assert conv.read_bytes() == before
 
 
