@@ -166,7 +166,7 @@ def test_unknown_cpu_is_refused(
 
 def test_path_with_spaces_is_one_option(tmp_path: Path) -> None:
     table = tmp_path / "a table.json"
-    table.write_text((ROOT / "passes" / "common" / "support_table.json").read_text())
+    table.write_text((ROOT / "passes" / "fusion" / "support_table.json").read_text())
     compile_imported(
         _model(), convoy.CompileOptions(target="cuda", support_table=table, weights=False)
     )

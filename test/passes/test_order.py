@@ -7,7 +7,13 @@ from pathlib import Path
 
 PASSES = Path(__file__).resolve().parent.parent.parent / "passes"
 #: Passes that are in no phase.
-ALONE = {"ConvertCudnnBackendToLLVMPass", "VerifyPhasePass"}
+ALONE = {
+    "ConvertCudnnBackendToLLVMPass",
+    "VerifyPhasePass",
+    # For hand-written graphs, and for the generator of the support table.
+    "CudnnOrderOperationsPass",
+    "CudnnVerifySupportPass",
+}
 
 
 def _declared() -> dict[str, list[str]]:
