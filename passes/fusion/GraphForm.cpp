@@ -19,16 +19,18 @@ static Layout layoutOf(TensorDescType type) {
 
 //===-- anchors ----------------------------------------------------------------------------===//
 
-/// A convolution over two spatial dims of which the first has one element everywhere is what one
-/// over a single dim becomes.
+/// A convolution over two spatial dims of which the first, and only that one, has one element
+/// everywhere is what one over a single dim becomes.
 static Anchor anchorOf(ConvolutionOp conv) {
   if (conv.getSpatialRank() == 3)
     return Anchor::Conv3d;
-  auto isFlat = [](Value value) { return typeOf(value).getShape()[2] == 1; };
-  return conv.getSpatialRank() == 1 ||
-                 (isFlat(conv.getX()) && isFlat(conv.getW()) && isFlat(conv.getY()))
-             ? Anchor::Conv1d
-             : Anchor::Conv2d;
+  if (conv.getSpatialRank() == 1)
+    return Anchor::Conv1d;
+  auto isFlat = [&](int64_t dim) {
+    return llvm::all_of(ValueRange{conv.getX(), conv.getW(), conv.getY()},
+                        [&](Value value) { return typeOf(value).getShape()[dim] == 1; });
+  };
+  return isFlat(2) && !isFlat(3) ? Anchor::Conv1d : Anchor::Conv2d;
 }
 
 static std::optional<Anchor> anchorOf(ResampleOp pool) {
@@ -219,10 +221,10 @@ bool Matcher::matchRole(PointwiseOp op, Position position, std::optional<Role> &
   if (typeOf(first).getShape() != result)
     return refuse(mode + ": broadcasts the value of the graph");
   int64_t channel = isMatrix(typeOf(op.getY())) ? typeOf(op.getY()).getRank() - 1 : 1;
+  bool isVirtual = isInChain(second, position) && typeOf(second).getShape() == result;
   found.extent = second.getDefiningOp<ConstantOp>() ? Extent::Scalar
-                 : isInChain(second, position)
-                     ? Extent::Virtual
-                     : extentOf(typeOf(second).getShape(), result, channel);
+                 : isVirtual ? Extent::Virtual
+                             : extentOf(typeOf(second).getShape(), result, channel);
   role = found;
   return true;
 }
