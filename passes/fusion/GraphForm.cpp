@@ -99,19 +99,29 @@ static ReluKind reluOf(PointwiseOp op) {
 }
 
 static Extent extentOf(ArrayRef<int64_t> other, ArrayRef<int64_t> result, int64_t channelDim) {
-  bool channelOnly = other.size() == result.size(), batchToo = channelOnly;
+  if (other.size() != result.size())
+    return Extent::Broadcast;
+  // Which dims are broadcast: the batch, the channels, some and all of the others.
+  bool batch = other[0] != result[0], channel = other[channelDim] != result[channelDim];
+  bool isOne = true, some = false, all = true;
   for (auto [i, sizes] : llvm::enumerate(llvm::zip(other, result))) {
     auto [size, full] = sizes;
-    bool whole = size == full, isChannel = static_cast<int64_t>(i) == channelDim;
-    channelOnly &= isChannel ? whole : size == 1;
-    batchToo &= isChannel || i == 0 ? whole : size == 1;
+    isOne &= size == 1;
+    if (i == 0 || static_cast<int64_t>(i) == channelDim)
+      continue;
+    some |= size != full;
+    all &= size == 1;
   }
-  // With one element a channel all are true: a vector is what precompiled kernels take.
-  if (channelOnly)
+  // Where dims of the result have one element several are true. Precompiled kernels take a vector.
+  if (!channel && all && other[0] == 1)
     return Extent::Channel;
   if (other == result)
     return Extent::Full;
-  return batchToo ? Extent::Gate : Extent::Broadcast;
+  if (isOne)
+    return Extent::One;
+  if (!batch && !some)
+    return Extent::Pixels;
+  return !batch && !channel && all ? Extent::Gate : Extent::Broadcast;
 }
 
 namespace {

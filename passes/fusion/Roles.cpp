@@ -10,8 +10,8 @@ namespace convoy {
 
 static constexpr StringLiteral kAnchors[] = {"conv1d",   "conv2d",   "conv3d", "matmul",
                                              "max_pool", "avg_pool", "mean"};
-static constexpr StringLiteral kExtents[] = {"",          "full",   "channel", "gate",
-                                             "broadcast", "scalar", "virtual"};
+static constexpr StringLiteral kExtents[] = {"",    "full",      "channel", "gate",   "pixels",
+                                             "one", "broadcast", "scalar",  "virtual"};
 static constexpr StringLiteral kPositions[] = {"prologue", "operand", "epilogue"};
 static constexpr StringLiteral kRelus[] = {"relu", "relu_clip", "clamp", "leaky_relu"};
 
@@ -62,8 +62,8 @@ static std::vector<Role> listRoles() {
       } else if (cudnn::pointwiseArity(mode) == 1) {
         roles.push_back({position, mode});
       } else {
-        for (Extent extent : {Extent::Full, Extent::Channel, Extent::Gate, Extent::Broadcast,
-                              Extent::Scalar, Extent::Virtual})
+        for (Extent extent : {Extent::Full, Extent::Channel, Extent::Gate, Extent::Pixels,
+                              Extent::One, Extent::Broadcast, Extent::Scalar, Extent::Virtual})
           roles.push_back({position, mode, extent});
       }
     }

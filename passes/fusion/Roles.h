@@ -20,10 +20,10 @@ enum class Anchor { Conv1d, Conv2d, Conv3d, Matmul, MaxPool, AvgPool, Mean };
 enum class Position { Prologue, Operand, Epilogue };
 
 /// What the second operand of an operation is: a tensor of the result's shape, of one number a
-/// channel, of one number an image and channel, of another shape that is broadcast, a number that
-/// is part of the graph, or a value of the graph that depends on the same value as the first
-/// operand.
-enum class Extent { None, Full, Channel, Gate, Broadcast, Scalar, Virtual };
+/// channel, of one number an image and channel, of one number a pixel, of one number, of another
+/// shape that is broadcast, a number that is part of the graph, or a value of the graph that
+/// depends on the same value as the first operand.
+enum class Extent { None, Full, Channel, Gate, Pixels, One, Broadcast, Scalar, Virtual };
 
 /// The bounds of `relu_fwd`: `lower_clip` 0 alone, an `upper_clip` too, another `lower_clip`, or a
 /// slope below it.

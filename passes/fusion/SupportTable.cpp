@@ -257,7 +257,8 @@ std::optional<std::string> SupportTable::refuse(const SupportQuery &query) const
 std::optional<std::string> SupportTable::refusePointwise(const Role &role, Type dtype,
                                                          Layout layout) const {
   // The rows are about operands of the result's shape. cuDNN 9.19 takes one number a channel too.
-  if (role.extent == Extent::Gate || role.extent == Extent::Broadcast)
+  if (role.extent == Extent::Gate || role.extent == Extent::Pixels || role.extent == Extent::One ||
+      role.extent == Extent::Broadcast)
     return role.name() + ": cuDNN takes pointwise operations alone with operands like the result, "
                          "or with one number a channel";
   std::string name = debugString(dtype);

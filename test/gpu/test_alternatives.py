@@ -39,9 +39,12 @@ CASES = {
         "conv2d+bias | add_scalar+relu_clip+mul_virtual+div_scalar",
     ),
     "swish": ("conv2d | bias+sigmoid+mul_virtual", "conv2d+bias | sigmoid+mul_virtual"),
-    # What is left of a gate has no graph alone: cuDNN takes no operand of one number an image and
-    # channel there.
-    "gate": (),
+    "scale": ("conv2d | bias+sigmoid+scale", "conv2d+bias | sigmoid+scale"),
+    # One number a pixel. cuDNN supports no such operand in pointwise operations alone.
+    "pixels": (),
+    # One number an image and channel, which no graph of a convolution has: cuDNN 9.19 accepts it
+    # and faults or is wrong.
+    "gate": ("conv2d | bias",),
     "gated": ("matmul | bias+tanh+mul_virtual", "matmul+bias | tanh+product"),
     "reversed": ("matmul | neg+add_scalar+mul_virtual",),
 }
@@ -108,6 +111,15 @@ def build(name: str):
             [(8, 64, 28, 28)],
         ),
         "swish": (Twice(nn.Conv2d(64, 128, 1), Swish()), [(8, 64, 28, 28)]),
+        # Pooling before a function makes its input channels-last.
+        "scale": (
+            Gate(nn.Conv2d(64, 64, 3, padding=1), nn.Sequential(nn.MaxPool2d(2), nn.Sigmoid())),
+            [(8, 64, 28, 28), (1, 64, 2, 2)],
+        ),
+        "pixels": (
+            Gate(nn.Conv2d(64, 64, 3, padding=1), nn.MaxPool2d(2)),
+            [(8, 64, 28, 28), (8, 1, 56, 56)],
+        ),
         "gate": (
             Gate(nn.Conv2d(64, 64, 3, padding=1), nn.Sequential(nn.MaxPool2d(2), nn.Sigmoid())),
             [(8, 64, 28, 28), (8, 64, 2, 2)],

@@ -56,7 +56,7 @@ class Shape:
     """What an anchor is asked with. `spatial` are the input's dims of a convolution or pool, the
     leading dims and rows of a product; `channels` and `outputs` are C and K of a convolution, K and
     N of a product. `broadcast` names the dims that the operand of a role such as add_broadcast has:
-    none, the spatial ones, those of each image, or the images alone."""
+    the spatial ones, or the images alone."""
 
     dtype: str = "f16"
     layout: str = "channels_last"
@@ -68,7 +68,7 @@ class Shape:
     kernel: int = 3
     stride: int = 1
     dilation: int = 1
-    broadcast: str = "one"
+    broadcast: str = "spatial"
 
 
 def _list(numbers: list[int]) -> str:
@@ -98,9 +98,9 @@ class _Group:
             "full": {0, channel} | spatial,
             "channel": {channel},
             "gate": {0, channel},
+            "pixels": {0} | spatial,
             "one": set(),
             "spatial": spatial,
-            "pixels": {0} | spatial,
             "images": {0},
         }[extent]
         return tuple(size if i in kept else 1 for i, size in enumerate(self.dims))

@@ -239,8 +239,7 @@ def _aligned(anchor: str, base: Shape, role: str) -> Iterator[Case]:
     for shape in _uneven(base, sizes):
         yield next(_with_role(anchor, shape, role))
     if role.endswith("_broadcast") and base.groups == 1:
-        for broadcast in ("spatial", "pixels", "images"):
-            yield from _with_role(anchor, replace(base, broadcast=broadcast), role)
+        yield from _with_role(anchor, replace(base, broadcast="images"), role)
 
 
 def _convolutions() -> Iterator[Case]:
