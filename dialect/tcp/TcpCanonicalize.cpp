@@ -8,10 +8,6 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::tcp;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 namespace {
 
 /// op(broadcast(x), y) -> op(x, y) if the result shape is unchanged: the op broadcasts implicitly.

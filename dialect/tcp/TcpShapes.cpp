@@ -1,8 +1,13 @@
 #include "dialect/tcp/TcpShapes.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
 
 namespace convoy::tcp {
+
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 int64_t windowPlaces(int64_t size, int64_t window, int64_t stride, int64_t padLow, int64_t padHigh,
                      int64_t dilation) {

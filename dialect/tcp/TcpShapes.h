@@ -1,12 +1,16 @@
-// Shape functions on plain values, shared by the verifiers and the passes that build ops.
+// Shapes of tensors and shape functions on plain values, shared by the verifiers and the passes
+// that build ops.
 
 #ifndef CONVOY_DIALECT_TCP_TCPSHAPES_H
 #define CONVOY_DIALECT_TCP_TCPSHAPES_H
 
 #include "dialect/common/Shapes.h"
-#include "mlir/Support/LLVM.h"
+#include "mlir/IR/Value.h"
 
 namespace convoy::tcp {
+
+/// The shape of a ranked tensor.
+llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 
 /// Number of positions of a dilated `window` along one padded dim of `size`, at steps of `stride`.
 /// Zero or less when the window does not fit.

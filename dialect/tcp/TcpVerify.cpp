@@ -8,10 +8,6 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::tcp;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 static LogicalResult expectShape(Operation *op, Value result, ArrayRef<int64_t> expected) {
   if (shapeOf(result) == expected)
     return success();

@@ -1,13 +1,10 @@
 #include "passes/common/Stem.h"
+#include "dialect/tcp/TcpShapes.h"
 
 using namespace mlir;
 using namespace convoy::tcp;
 
 namespace convoy {
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 SmallVector<Operation *> Stem::ops() {
   SmallVector<Operation *> list;

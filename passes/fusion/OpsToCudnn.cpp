@@ -1,4 +1,5 @@
 #include "passes/fusion/OpsToCudnn.h"
+#include "dialect/tcp/TcpShapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Support/DebugStringHelper.h"
 #include "passes/common/Groups.h"
@@ -98,10 +99,6 @@ private:
 
 } // namespace
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 static bool isOne(int64_t value) { return value == 1; }
 static bool isZero(int64_t value) { return value == 0; }
 
@@ -169,7 +166,7 @@ bool GroupConverter::findAnchor() {
 
 bool GroupConverter::checkTypes(Operation *op) {
   Type dtype = getElementTypeOrSelf(anchor->getOperand(0).getType());
-  size_t rank = shapeOf(anchor->getResult(0)).size();
+  size_t rank = tcp::shapeOf(anchor->getResult(0)).size();
   bool isCast = isa<tcp::CastOp>(op);
   if (op != anchor && !op->hasTrait<tcp::Elementwise>())
     return refuse(op, "not elementwise"), false;
@@ -179,7 +176,7 @@ bool GroupConverter::checkTypes(Operation *op) {
     if (!cudnn::isElementType(type))
       return refuse(op, "expects an element type that cuDNN has, but got " + debugString(type)),
              false;
-    if (llvm::any_of(shapeOf(value), isZero))
+    if (llvm::any_of(tcp::shapeOf(value), isZero))
       return refuse(op, "cuDNN has no tensors without elements"), false;
     if (!isa<FloatType>(type))
       return refuse(op, isCast ? "to a type that is no float" : "not on floats"), false;
@@ -189,7 +186,7 @@ bool GroupConverter::checkTypes(Operation *op) {
       return refuse(op, isCast ? "the type changes before the end of the group"
                                : "after a change of type"),
              false;
-    if (op != anchor && shapeOf(value).size() != rank)
+    if (op != anchor && tcp::shapeOf(value).size() != rank)
       return refuse(op, "expects operands of the anchor's rank"), false;
   }
   // A tensor descriptor has at most 8 dims.
@@ -197,7 +194,7 @@ bool GroupConverter::checkTypes(Operation *op) {
 }
 
 TensorDescType GroupConverter::descOf(Value value, Type elementType) const {
-  SmallVector<int64_t> shape(shapeOf(value));
+  SmallVector<int64_t> shape(tcp::shapeOf(value));
   if (isa<tcp::MatmulOp>(anchor)) {
     // cuDNN multiplies batches of matrices.
     shape.insert(shape.begin(), std::max<int64_t>(0, 3 - static_cast<int64_t>(shape.size())), 1);

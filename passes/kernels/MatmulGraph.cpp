@@ -6,13 +6,13 @@ using convoy::cudnn::TensorDescType;
 
 namespace convoy {
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<TensorDescType>(value.getType()).getShape();
+int64_t MatmulGraph::rows() const { return cudnn::MatmulOp(matmul).getA().getType().getShape()[1]; }
+int64_t MatmulGraph::depth() const {
+  return cudnn::MatmulOp(matmul).getA().getType().getShape()[2];
 }
-
-int64_t MatmulGraph::rows() const { return shapeOf(cudnn::MatmulOp(matmul).getA())[1]; }
-int64_t MatmulGraph::depth() const { return shapeOf(cudnn::MatmulOp(matmul).getA())[2]; }
-int64_t MatmulGraph::columns() const { return shapeOf(cudnn::MatmulOp(matmul).getB())[2]; }
+int64_t MatmulGraph::columns() const {
+  return cudnn::MatmulOp(matmul).getB().getType().getShape()[2];
+}
 
 namespace {
 

@@ -67,10 +67,6 @@ private:
 
 } // namespace
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 bool Rewriter::visitConv(ConvOpInterface op) {
   if (op.getChannelsLast())
     return false;

@@ -1,6 +1,7 @@
 // Collapses the batch dims of matrix products, and sinks reshapes of products below elementwise
 // ops: cuDNN's matrix products have at most three dims, and a group is a chain without reshapes.
 
+#include "dialect/tcp/TcpShapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
@@ -21,10 +22,6 @@ struct FlattenProductsPass : public convoy::impl::TcpFlattenProductsPassBase<Fla
   using Base::Base;
   void runOnOperation() override;
 };
-
-ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 /// Whether `value` has one use and is computed by a matrix product, possibly followed by
 /// elementwise ops.

@@ -49,10 +49,6 @@ private:
 
 } // namespace
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 /// Erases `op` and the ops that only it used immediately: uses by dead ops would keep the next fold
 /// from matching a single-use anchor.
 static void eraseChain(Operation *op) {

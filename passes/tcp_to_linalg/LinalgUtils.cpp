@@ -8,10 +8,6 @@ using namespace mlir;
 
 namespace convoy {
 
-ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 Type elementTypeOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
 bool isCuda(Operation *op) {

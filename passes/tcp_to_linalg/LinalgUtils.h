@@ -4,6 +4,7 @@
 #ifndef CONVOY_PASSES_TCP_TO_LINALG_LINALGUTILS_H
 #define CONVOY_PASSES_TCP_TO_LINALG_LINALGUTILS_H
 
+#include "dialect/tcp/TcpShapes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/Builders.h"
@@ -82,8 +83,7 @@ mlir::Value padded(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value val
                    llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high, mlir::Value padding,
                    bool cuda);
 
-/// The shape of a ranked tensor value.
-llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
+using tcp::shapeOf;
 
 /// The element type of a ranked tensor value.
 mlir::Type elementTypeOf(mlir::Value value);
