@@ -42,7 +42,8 @@ def Tcp_FloatTensor : Tcp_TensorOf<[AnyFloat]>;
 def Tcp_BoolTensor : Tcp_TensorOf<[I1]>;
 
 /// The result's shape is the broadcast of the operands' shapes, and each element depends only on
-/// the operands' elements at its index.
+/// the operands' elements at its index. The verifier expects equal ranks: list a trait that checks
+/// them first.
 def Tcp_Elementwise : NativeOpTrait<"Elementwise"> {
   let cppNamespace = "::convoy::tcp";
 }

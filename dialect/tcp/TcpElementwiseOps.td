@@ -6,7 +6,7 @@
 include "dialect/tcp/TcpDialect.td"
 
 class Tcp_UnaryOp<string mnemonic, string what, string aten, Constraint type, list<Trait> traits = []>
-    : Tcp_Op<mnemonic, !listconcat([Tcp_Elementwise, SameOperandsAndResultType], traits)> {
+    : Tcp_Op<mnemonic, !listconcat([SameOperandsAndResultType, Tcp_Elementwise], traits)> {
   let summary = what;
   let description = "Elementwise " # what # " (" # aten # ").\n\n```mlir\n%y = tcp." # mnemonic #
                     " %x : tensor<4xf32> -> tensor<4xf32>\n```\n";
@@ -68,7 +68,7 @@ def Tcp_ClampOp : Tcp_UnaryOp<"clamp", "limit to a range", "aten.clamp, relu, re
   }];
 }
 
-def Tcp_CastOp : Tcp_Op<"cast", [Tcp_Elementwise, SameOperandsAndResultShape]> {
+def Tcp_CastOp : Tcp_Op<"cast", [SameOperandsAndResultShape, Tcp_Elementwise]> {
   let summary = "converts to another element type";
   let description = [{
     Float to float rounds to nearest even, float to integer truncates toward zero, and the
@@ -85,7 +85,7 @@ def Tcp_CastOp : Tcp_Op<"cast", [Tcp_Elementwise, SameOperandsAndResultShape]> {
 }
 
 class Tcp_BinaryOp<string mnemonic, string what, string aten, list<Trait> traits = []>
-    : Tcp_Op<mnemonic, !listconcat([Tcp_Elementwise, SameOperandsAndResultElementType, SameOperandsAndResultRank], traits)> {
+    : Tcp_Op<mnemonic, !listconcat([SameOperandsAndResultElementType, SameOperandsAndResultRank, Tcp_Elementwise], traits)> {
   let summary = what;
   let description = "Elementwise " # what # " (" # aten # ").\n\n**Constraints**\n\n* (c1) each result dim is the operands' "
                     "dim; dims of size 1 broadcast.\n\n```mlir\n%y = tcp." # mnemonic #
@@ -93,7 +93,6 @@ class Tcp_BinaryOp<string mnemonic, string what, string aten, list<Trait> traits
   let arguments = (ins Tcp_Tensor:$lhs, Tcp_Tensor:$rhs);
   let results = (outs Tcp_Tensor:$output);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($output)";
-  let hasVerifier = 1;
   let hasFolder = 1;
 }
 
@@ -105,7 +104,7 @@ def Tcp_MaximumOp : Tcp_BinaryOp<"maximum", "larger of two, NaN if either is", "
 def Tcp_MinimumOp : Tcp_BinaryOp<"minimum", "smaller of two, NaN if either is", "aten.minimum", [Commutative]>;
 def Tcp_PowOp : Tcp_BinaryOp<"pow", "first raised to the second", "aten.pow">;
 
-def Tcp_CompareOp : Tcp_Op<"compare", [Tcp_Elementwise, SameOperandsElementType, SameOperandsAndResultRank]> {
+def Tcp_CompareOp : Tcp_Op<"compare", [SameOperandsElementType, SameOperandsAndResultRank, Tcp_Elementwise]> {
   let summary = "compares two tensors";
   let description = [{
     `predicate` is one of `eq`, `ne`, `lt`, `le`, `gt`, `ge`. Comparisons with NaN are false, except
@@ -127,7 +126,7 @@ def Tcp_CompareOp : Tcp_Op<"compare", [Tcp_Elementwise, SameOperandsElementType,
   let hasFolder = 1;
 }
 
-def Tcp_SelectOp : Tcp_Op<"select", [Tcp_Elementwise, SameOperandsAndResultRank, AllElementTypesMatch<["on_true", "on_false", "output"]>]> {
+def Tcp_SelectOp : Tcp_Op<"select", [SameOperandsAndResultRank, Tcp_Elementwise, AllElementTypesMatch<["on_true", "on_false", "output"]>]> {
   let summary = "selects between two tensors";
   let description = [{
     The element of `on_true` where the condition is true, of `on_false` elsewhere (aten.where).
@@ -143,7 +142,6 @@ def Tcp_SelectOp : Tcp_Op<"select", [Tcp_Elementwise, SameOperandsAndResultRank,
   let arguments = (ins Tcp_BoolTensor:$condition, Tcp_Tensor:$on_true, Tcp_Tensor:$on_false);
   let results = (outs Tcp_Tensor:$output);
   let assemblyFormat = "$condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($on_true) `,` type($on_false) `->` type($output)";
-  let hasVerifier = 1;
   let hasFolder = 1;
 }
 

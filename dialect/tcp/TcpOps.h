@@ -15,10 +15,20 @@
 
 namespace convoy::tcp {
 
+namespace detail {
+/// Checks that the result's shape is the broadcast of the operands' shapes.
+llvm::LogicalResult verifyElementwise(mlir::Operation *op);
+} // namespace detail
+
 /// Marks ops whose result shape is the broadcast of the operands' shapes and whose elements depend
 /// only on the operands' elements at the same index.
 template <typename ConcreteType>
-class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {};
+class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+    return detail::verifyElementwise(op);
+  }
+};
 
 /// The maximum number of elements of a tensor.
 inline constexpr int64_t kMaxElements = int64_t(1) << 40;

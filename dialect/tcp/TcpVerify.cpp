@@ -24,7 +24,18 @@ static LogicalResult expectSpatialRank(Operation *op, StringRef what, Value valu
                            << rank;
 }
 
-static LogicalResult expectBroadcast(Operation *op) {
+static LogicalResult expectDims(Operation *op, ArrayRef<int64_t> dims, int64_t rank) {
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (dim < 0 || dim >= rank || (i && dims[i - 1] >= dim))
+      return op->emitOpError() << "expects 'dims' sorted, distinct and below " << rank
+                               << ", but got " << str(dims);
+  return success();
+}
+
+//===-- elementwise --------------------------------------------------------===//
+
+// add_c1, sub_c1, mul_c1, div_c1, maximum_c1, minimum_c1, pow_c1, compare_c1, select_c1
+LogicalResult convoy::tcp::detail::verifyElementwise(Operation *op) {
   SmallVector<ArrayRef<int64_t>> shapes = llvm::map_to_vector(op->getOperands(), shapeOf);
   FailureOr<SmallVector<int64_t>> expected = broadcastShape(shapes);
   if (failed(expected)) {
@@ -35,16 +46,6 @@ static LogicalResult expectBroadcast(Operation *op) {
   }
   return expectShape(op, op->getResult(0), *expected);
 }
-
-static LogicalResult expectDims(Operation *op, ArrayRef<int64_t> dims, int64_t rank) {
-  for (auto [i, dim] : llvm::enumerate(dims))
-    if (dim < 0 || dim >= rank || (i && dims[i - 1] >= dim))
-      return op->emitOpError() << "expects 'dims' sorted, distinct and below " << rank
-                               << ", but got " << str(dims);
-  return success();
-}
-
-//===-- elementwise --------------------------------------------------------===//
 
 LogicalResult GeluOp::verify() {
   // gelu_c1
@@ -65,24 +66,13 @@ LogicalResult ClampOp::verify() {
   return success();
 }
 
-// add_c1, sub_c1, mul_c1, div_c1, maximum_c1, minimum_c1, pow_c1
-LogicalResult AddOp::verify() { return expectBroadcast(*this); }
-LogicalResult SubOp::verify() { return expectBroadcast(*this); }
-LogicalResult MulOp::verify() { return expectBroadcast(*this); }
-LogicalResult DivOp::verify() { return expectBroadcast(*this); }
-LogicalResult MaximumOp::verify() { return expectBroadcast(*this); }
-LogicalResult MinimumOp::verify() { return expectBroadcast(*this); }
-LogicalResult PowOp::verify() { return expectBroadcast(*this); }
-
 LogicalResult CompareOp::verify() {
   // compare_c2
   if (!llvm::is_contained({"eq", "ne", "lt", "le", "gt", "ge"}, getPredicate()))
     return emitOpError("expects 'predicate' to be eq, ne, lt, le, gt or ge, but got ")
            << getPredicate();
-  return expectBroadcast(*this); // compare_c1
+  return success();
 }
-
-LogicalResult SelectOp::verify() { return expectBroadcast(*this); } // select_c1
 
 //===-- linear -------------------------------------------------------------===//
 
