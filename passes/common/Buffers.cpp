@@ -6,7 +6,17 @@ using namespace mlir;
 
 namespace convoy {
 
-int64_t elementBytes(Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
+int64_t elementBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * elementBytes(complex.getElementType());
+  unsigned bits =
+      type.isIndex() ? IndexType::kInternalStorageBitWidth : type.getIntOrFloatBitWidth();
+  return llvm::divideCeil(bits, 8);
+}
+
+int64_t packedBytes(ShapedType type) {
+  return type.getNumElements() * elementBytes(type.getElementType());
+}
 
 bool isConstant(Value value) {
   Operation *op = value.getDefiningOp();

@@ -50,8 +50,11 @@ bool isRootAligned(const Buffer &buffer, int64_t alignment);
 /// Whether `value` is a constant, which can be cloned into kernels.
 bool isConstant(mlir::Value value);
 
-/// Size of an element in bytes; an i1 takes one byte.
+/// Size in memory of an element: whole bytes, one for an i1.
 int64_t elementBytes(mlir::Type type);
+
+/// Size in bytes of a contiguous buffer of static shape.
+int64_t packedBytes(mlir::ShapedType type);
 
 } // namespace convoy
 

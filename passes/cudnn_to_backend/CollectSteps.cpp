@@ -2,6 +2,7 @@
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "passes/Passes.h"
+#include "passes/common/Buffers.h"
 #include "passes/common/Manifest.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -28,8 +29,7 @@ std::optional<Step> describe(Operation &op) {
       .Case([](cudnn_backend::LaunchKernelOp launch) { return Step("kernel", launch.getKernel()); })
       .Case([](cudnn_backend::CopyOp copy) {
         auto type = cast<MemRefType>(copy.getDestination().getType());
-        return Step("copy",
-                    type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+        return Step("copy", packedBytes(type));
       })
       .Default([](Operation *) { return std::nullopt; });
 }

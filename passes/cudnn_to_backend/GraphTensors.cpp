@@ -37,12 +37,6 @@ StringRef convoy::cudnnDataType(Type type) {
       .Default([](Type) { return ""; });
 }
 
-int64_t convoy::elementBits(Type type) {
-  if (auto complex = dyn_cast<ComplexType>(type))
-    return 2 * elementBits(complex.getElementType());
-  return type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth();
-}
-
 CudnnShape convoy::cudnnShape(cudnn::TensorDescType type) {
   CudnnShape shape;
   shape.added = std::max<int64_t>(0, 3 - type.getRank());

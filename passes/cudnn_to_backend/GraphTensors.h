@@ -10,9 +10,6 @@ namespace convoy {
 /// cuDNN's name of an element type (`half` for f16); empty for types that cuDNN lacks.
 llvm::StringRef cudnnDataType(mlir::Type type);
 
-/// Bits of an element in memory: a boolean takes a byte, a complex number two numbers.
-int64_t elementBits(mlir::Type type);
-
 /// Dims and strides for cuDNN, with leading dims of 1 up to rank 3.
 struct CudnnShape {
   llvm::SmallVector<int64_t> dims;

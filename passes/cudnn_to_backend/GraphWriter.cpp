@@ -1,4 +1,5 @@
 #include "passes/cudnn_to_backend/GraphWriter.h"
+#include "passes/common/Buffers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -65,9 +66,6 @@ Value GraphWriter::tensorOperation(DescriptorKind kind, ArrayRef<Tensors> held,
   return result;
 }
 
-/// The natural alignment of a type in bytes, the minimum that cuDNN accepts.
-static int64_t naturalAlignment(Type type) { return llvm::divideCeil(elementBits(type), 8); }
-
 void GraphWriter::writeTensor(Value value) {
   if (tensors.contains(value))
     return;
@@ -89,8 +87,9 @@ void GraphWriter::writeTensor(Value value) {
   set(descriptor, AttributeName::tensor_dimensions, numbers(shape.dims));
   set(descriptor, AttributeName::tensor_strides, numbers(shape.strides));
   set(descriptor, AttributeName::tensor_unique_id, numbers(tensor.uid));
+  // cuDNN expects at least the natural alignment of the element type.
   set(descriptor, AttributeName::tensor_byte_alignment,
-      numbers(std::max(type.getAlignment(), naturalAlignment(elementType))));
+      numbers(std::max(type.getAlignment(), elementBytes(elementType))));
   set(descriptor, AttributeName::tensor_is_virtual, builder.getBoolAttr(isVirtual));
   if (tensor.isByValue() || value.getDefiningOp<cudnn::ConstantOp>())
     set(descriptor, AttributeName::tensor_is_by_value, builder.getBoolAttr(true));

@@ -1,6 +1,7 @@
 // Converts each `cudnn.graph` to the function that builds it and an entry of the manifest.
 
 #include "passes/Passes.h"
+#include "passes/common/Buffers.h"
 #include "passes/common/Locations.h"
 #include "passes/common/Manifest.h"
 #include "passes/cudnn_to_backend/GraphWriter.h"
@@ -108,7 +109,10 @@ DictionaryAttr describeProducts(OpBuilder &builder, Block &block) {
 
 /// Size in bytes of a packed tensor of the type.
 int64_t bytesOf(cudnn::TensorDescType type) {
-  return llvm::product_of(type.getLogicalShape()) * elementBits(type.getElementType()) / 8;
+  Type element = type.getElementType();
+  // Two numbers of 4 bits share a byte.
+  bool isHalf = element.isIntOrFloat() && element.getIntOrFloatBitWidth() == 4;
+  return llvm::product_of(type.getLogicalShape()) * elementBytes(element) / (isHalf ? 2 : 1);
 }
 
 /// An alternative's entry in alternatives.json; `places` has the indices of the graphs.

@@ -93,7 +93,7 @@ Attribute describe(const KernelMapping &plan, Kernel kernel) {
   for (Value root : kernel.arguments) {
     auto type = cast<MemRefType>(root.getType());
     bool isRead = read.contains(root), isWritten = written.contains(root);
-    int64_t size = type.getNumElements() * elementBytes(type.getElementType());
+    int64_t size = packedBytes(type);
     // Memory that the payload gathers from is not an operand.
     moved += isRead || isWritten ? 0 : size;
     StringRef role = !isWritten ? "input" : isRead ? "inout" : "output";

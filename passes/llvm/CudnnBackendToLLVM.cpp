@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "passes/Passes.h"
+#include "passes/common/Buffers.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_CONVERTCUDNNBACKENDTOLLVMPASS
@@ -151,12 +152,10 @@ struct LowerCopy : public LowerRuntimeOp<CopyOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto type = cast<MemRefType>(op.getSource().getType());
-    // A boolean is a byte in memory.
-    int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     call(rewriter, op, adaptor.getRuntime(), RuntimeField::copy,
          {address(rewriter, loc, op.getDestination(), adaptor.getDestination()),
           address(rewriter, loc, op.getSource(), adaptor.getSource()),
-          constant(rewriter, loc, rewriter.getI64Type(), bytes)});
+          constant(rewriter, loc, rewriter.getI64Type(), packedBytes(type))});
     return success();
   }
 };

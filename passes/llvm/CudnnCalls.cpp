@@ -1,4 +1,5 @@
 #include "passes/llvm/CudnnCalls.h"
+#include "passes/common/Buffers.h"
 #include "passes/common/Locations.h"
 #include "runtime/support/convoy_calls.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -179,9 +180,7 @@ private:
         call(tables.kind(CONVOY_RETURN_DESCRIPTOR, index), slot(value));
         continue;
       }
-      // A boolean is a byte in memory.
-      int32_t bytes = llvm::divideCeil(value.getType().getIntOrFloatBitWidth(), 8);
-      call(tables.kind(CONVOY_RETURN_NUMBER, index, bytes), number(value));
+      call(tables.kind(CONVOY_RETURN_NUMBER, index, elementBytes(value.getType())), number(value));
     }
   }
 

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "passes/Passes.h"
+#include "passes/common/Buffers.h"
 #include "passes/llvm/CudnnBackendToLLVM.h"
 
 namespace convoy {
@@ -30,12 +31,9 @@ void markSizes(func::FuncOp function) {
   Builder builder(function.getContext());
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
-    if (type && type.hasStaticShape() && type.getElementType().isIntOrIndexOrFloat()) {
-      int64_t bits = type.getElementType().isIndex() ? IndexType::kInternalStorageBitWidth
-                                                     : type.getElementTypeBitWidth();
-      int64_t bytes = type.getNumElements() * llvm::divideCeil(bits, 8);
-      function.setArgAttr(argument.getArgNumber(), "tcp.bytes", builder.getI64IntegerAttr(bytes));
-    }
+    if (type && type.hasStaticShape() && type.getElementType().isIntOrIndexOrFloat())
+      function.setArgAttr(argument.getArgNumber(), "tcp.bytes",
+                          builder.getI64IntegerAttr(convoy::packedBytes(type)));
   }
 }
 } // namespace

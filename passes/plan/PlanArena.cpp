@@ -4,6 +4,7 @@
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
+#include "passes/common/Buffers.h"
 #include "passes/common/Sizes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -44,8 +45,7 @@ FailureOr<Buffer> measure(memref::AllocOp alloc, Block &entry,
     return alloc.emitError(
                "expected a memref of numbers with static shape and identity layout, but got ")
            << type;
-  int64_t width = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
-  Buffer buffer{alloc, type.getNumElements() * ((width + 7) / 8)};
+  Buffer buffer{alloc, convoy::packedBytes(type)};
 
   llvm::SmallVector<Value> views = {alloc.getResult()};
   while (!views.empty()) {
