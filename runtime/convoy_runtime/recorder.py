@@ -8,16 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ._abi import ABI_VERSION, ConvoyCudnn
+from .attribute_types import DESCRIPTOR, ELEMENT_BYTES, HANDLE
 from .errors import ConvoyRuntimeError
 from .value_types import value_type
 
 __all__ = ["Call", "RecordedDescriptor", "Recording", "RecordingError", "Setting", "record"]
-
-_HANDLE, _DESCRIPTOR = 0, 15
-#: cudnnBackendAttributeType_t to the size of an element in bytes. All other types up to _LAST_TYPE
-#: are enums of 4 bytes.
-_BYTES = {_HANDLE: 8, 2: 1, 3: 8, 5: 8, 6: 8, _DESCRIPTOR: 8, 24: 1, 26: 16}
-_LAST_TYPE = 30
 
 
 class RecordingError(ConvoyRuntimeError):
@@ -110,17 +105,17 @@ def record(build: Any) -> Recording:
         descriptor: int | None, attribute: int, kind: int, count: int, elements: int | None
     ) -> int:
         target = place(descriptor)
-        if not 0 <= kind <= _LAST_TYPE:
+        if kind not in ELEMENT_BYTES:
             problems.append(
                 f"attribute {attribute} has elements of type {kind}, whose size is unknown"
             )
         if problems:
             return 1
         data: bytes | tuple[int, ...] = b""
-        if kind == _DESCRIPTOR and elements:
+        if kind == DESCRIPTOR and elements:
             data = tuple(place(each) for each in (ctypes.c_void_p * count).from_address(elements))
-        elif kind != _HANDLE and elements:
-            data = ctypes.string_at(elements, count * _BYTES.get(kind, 4))
+        elif kind != HANDLE and elements:
+            data = ctypes.string_at(elements, count * ELEMENT_BYTES[kind])
         setting = Setting(kind, count, data)
         descriptors[target].settings[attribute] = setting
         calls.append(Call("set", target, attribute, setting))

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from convoy.graphs.decode import backend_names, settings_by_name
+from convoy_runtime.attribute_types import DESCRIPTOR
 from convoy_runtime.recorder import RecordedDescriptor, Recording, Setting
 
 __all__ = ["DEFAULTS", "canonical", "canonical_operation", "read_calls", "read_log", "read_refused"]
 
-_OPERATION_GRAPH, _DESCRIPTOR = 15, 15
+_OPERATION_GRAPH = 15
 
 #: By descriptor and attribute. Doubles are compared as doubles, floats as floats.
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -89,7 +90,7 @@ def _read_call(line: str, descriptors: list[RecordedDescriptor]) -> int:
         target, attribute, kind, count, status = map(int, numbers[:5])
         data = (
             tuple(map(int, numbers[5].split(",")))
-            if kind == _DESCRIPTOR
+            if kind == DESCRIPTOR
             else bytes.fromhex(numbers[5])
         )
         descriptors[target].settings[attribute] = Setting(kind, count, data)
@@ -159,7 +160,7 @@ def _plain(recording: Recording, place: int, uids: dict[int, int]) -> dict[str, 
         for number, setting in descriptor.settings.items()
     }
     for name, value in sorted(settings_by_name(descriptor).items()):
-        if by_name[name].type == _DESCRIPTOR:
+        if by_name[name].type == DESCRIPTOR:
             found[name] = [
                 _plain(recording, each, uids)
                 for each in (value if isinstance(value, tuple) else (value,))

@@ -13,9 +13,10 @@ from recorded import DEFAULTS, canonical, read_calls, read_log
 
 from convoy.graphs.decode import backend_names
 from convoy.graphs.model import GraphError
+from convoy_runtime.attribute_types import DESCRIPTOR
 from convoy_runtime.recorder import Recording, Setting
 
-_UID, _DESCRIPTOR = 906, 15
+_UID = 906
 
 
 def _changed(recording: Recording, place: int, attribute: int, setting: Setting) -> Recording:
@@ -31,7 +32,7 @@ def test_every_difference_is_detected(our_recordings: Path) -> None:
     expected, count = canonical(recording), 0
     for place, descriptor in enumerate(recording.descriptors):
         for attribute, setting in descriptor.settings.items():
-            if setting.type == _DESCRIPTOR or attribute == _UID:
+            if setting.type == DESCRIPTOR or attribute == _UID:
                 continue
             data = bytes([bytes(setting.data)[0] ^ 1, *bytes(setting.data)[1:]])
             changed = _changed(recording, place, attribute, replace(setting, data=data))

@@ -11,6 +11,7 @@ from typing import Any
 from convoy.graphs.kind import Kind
 from convoy.graphs.kinds import is_backward, kind_of
 from convoy.graphs.model import GraphError, Node, OperationGraph, Tensor
+from convoy_runtime.attribute_types import DESCRIPTOR
 from convoy_runtime.recorder import RecordedDescriptor, Recording, Setting
 
 __all__ = ["backend_names", "decode", "settings_by_name"]
@@ -25,7 +26,6 @@ _FORMATS = {
     "character": "c",
     "fraction": "qq",
 }
-_DESCRIPTOR = 15
 #: Redundant attributes: they follow from the lengths of others, or from the tensor.
 _IMPLIED = {"convolution_spatial_dims", "resample_spatial_dims"}
 
@@ -123,7 +123,7 @@ def _node(
     held = {
         _name("attribute", number)
         for number, each in descriptors[place].settings.items()
-        if each.type == _DESCRIPTOR
+        if each.type == DESCRIPTOR
     }
     if kind.operator:
         settings |= settings_by_name(descriptors[settings.pop(kind.operator)])
@@ -214,7 +214,7 @@ def _name(category: str, number: int) -> str:
 def _value(setting: Setting) -> Any:
     """The value, or a tuple if there are several or the attribute is a list."""
     kind = _name("type", setting.type)
-    if setting.type == _DESCRIPTOR:
+    if setting.type == DESCRIPTOR:
         values: tuple[Any, ...] = tuple(setting.data)
     elif kind in _FORMATS:
         form = _FORMATS[kind]
