@@ -7,6 +7,7 @@ using namespace mlir;
 using namespace convoy::tcp;
 
 #include "dialect/tcp/TcpDialect.cpp.inc"
+#include "dialect/tcp/TcpEnums.cpp.inc"
 
 void TcpDialect::initialize() {
   addOperations<

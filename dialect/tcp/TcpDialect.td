@@ -3,6 +3,7 @@
 #ifndef CONVOY_TCP_DIALECT
 #define CONVOY_TCP_DIALECT
 
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -30,6 +31,21 @@ def Tcp_Dialect : Dialect {
   let hasCanonicalizer = 1;
   let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+class Tcp_Enum<string name, string what, list<I32EnumCase> cases> : I32Enum<name, what, cases> {
+  let cppNamespace = "::convoy::tcp";
+}
+
+/// A string attribute with the spelling of an enum's cases. Python builds it from a `str`, as its
+/// base. The op's verifier checks the spelling.
+class Tcp_EnumString<EnumInfo info> : Attr<StrAttr.predicate, StrAttr.summary> {
+  let storageType = StrAttr.storageType;
+  let returnType = info.cppType;
+  let convertFromStorage = "*" # info.cppNamespace # "::" # info.stringToSymbolFnName # "($_self.getValue())";
+  let constBuilderCall = "$_builder.getStringAttr(" # info.cppNamespace # "::" # info.symbolToStringFnName # "($0))";
+  let valueType = StrAttr.valueType;
+  let baseAttr = StrAttr;
 }
 
 /// Tensors whose sizes and offsets in bytes fit into 64 bits, with a margin for padding, strides

@@ -32,8 +32,11 @@ def Tcp_SinOp : Tcp_UnaryOp<"sin", "sine", "aten.sin", Tcp_FloatTensor>;
 def Tcp_SqrtOp : Tcp_UnaryOp<"sqrt", "square root", "aten.sqrt", Tcp_FloatTensor>;
 def Tcp_TanhOp : Tcp_UnaryOp<"tanh", "hyperbolic tangent", "aten.tanh", Tcp_FloatTensor>;
 
+def Tcp_GeluApproximation : Tcp_Enum<"GeluApproximation", "how GELU is computed: exactly, or with tanh", [
+  I32EnumCase<"None", 0, "none">, I32EnumCase<"Tanh", 1, "tanh">]>;
+
 def Tcp_GeluOp : Tcp_UnaryOp<"gelu", "Gaussian error linear unit", "aten.gelu", Tcp_FloatTensor> {
-  let arguments = (ins Tcp_FloatTensor:$input, DefaultValuedAttr<StrAttr, "\"none\"">:$approximate);
+  let arguments = (ins Tcp_FloatTensor:$input, DefaultValuedAttr<Tcp_EnumString<Tcp_GeluApproximation>, "::convoy::tcp::GeluApproximation::None">:$approximate);
   let hasVerifier = 1;
 }
 
@@ -104,6 +107,10 @@ def Tcp_MaximumOp : Tcp_BinaryOp<"maximum", "larger of two, NaN if either is", "
 def Tcp_MinimumOp : Tcp_BinaryOp<"minimum", "smaller of two, NaN if either is", "aten.minimum", [Commutative]>;
 def Tcp_PowOp : Tcp_BinaryOp<"pow", "first raised to the second", "aten.pow">;
 
+def Tcp_ComparePredicate : Tcp_Enum<"ComparePredicate", "a comparison of two numbers", [
+  I32EnumCase<"Eq", 0, "eq">, I32EnumCase<"Ne", 1, "ne">, I32EnumCase<"Lt", 2, "lt">, I32EnumCase<"Le", 3, "le">,
+  I32EnumCase<"Gt", 4, "gt">, I32EnumCase<"Ge", 5, "ge">]>;
+
 def Tcp_CompareOp : Tcp_Op<"compare", [SameOperandsElementType, SameOperandsAndResultRank, Tcp_Elementwise]> {
   let summary = "compares two tensors";
   let description = [{
@@ -119,7 +126,7 @@ def Tcp_CompareOp : Tcp_Op<"compare", [SameOperandsElementType, SameOperandsAndR
     %y = tcp.compare %a, %b {predicate = "lt"} : tensor<4xf32>, tensor<1xf32> -> tensor<4xi1>
     ```
   }];
-  let arguments = (ins Tcp_Tensor:$lhs, Tcp_Tensor:$rhs, StrAttr:$predicate);
+  let arguments = (ins Tcp_Tensor:$lhs, Tcp_Tensor:$rhs, Tcp_EnumString<Tcp_ComparePredicate>:$predicate);
   let results = (outs Tcp_BoolTensor:$output);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($output)";
   let hasVerifier = 1;

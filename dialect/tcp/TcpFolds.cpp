@@ -252,16 +252,29 @@ OpFoldResult PowOp::fold(FoldAdaptor adaptor) {
                                                                          : OpFoldResult();
 }
 
+/// Whether `predicate` holds for two ordered numbers.
+static bool holds(ComparePredicate predicate, bool less, bool equal) {
+  switch (predicate) {
+  case ComparePredicate::Eq:
+    return equal;
+  case ComparePredicate::Ne:
+    return !equal;
+  case ComparePredicate::Lt:
+    return less;
+  case ComparePredicate::Le:
+    return less || equal;
+  case ComparePredicate::Gt:
+    return !less && !equal;
+  case ComparePredicate::Ge:
+    return !less;
+  }
+  llvm_unreachable("unknown predicate");
+}
+
 OpFoldResult CompareOp::fold(FoldAdaptor adaptor) {
   auto decide = [&](bool less, bool equal, bool unordered) {
-    StringRef predicate = getPredicate();
-    bool result = unordered           ? predicate == "ne"
-                  : predicate == "eq" ? equal
-                  : predicate == "ne" ? !equal
-                  : predicate == "lt" ? less
-                  : predicate == "le" ? less || equal
-                  : predicate == "gt" ? !less && !equal
-                                      : !less;
+    bool result =
+        unordered ? getPredicate() == ComparePredicate::Ne : holds(getPredicate(), less, equal);
     return splatOf(getType(), APInt(1, result));
   };
   if (std::optional<APFloat> lhs = floatSplat(adaptor.getLhs()), rhs = floatSplat(adaptor.getRhs());

@@ -48,6 +48,7 @@ inline constexpr llvm::StringLiteral kArenaAttr = "tcp.arena";
 } // namespace convoy::tcp
 
 #include "dialect/tcp/TcpDialect.h.inc"
+#include "dialect/tcp/TcpEnums.h.inc"
 #include "dialect/tcp/TcpInterfaces.h.inc"
 
 #define GET_OP_CLASSES

@@ -49,9 +49,10 @@ LogicalResult convoy::tcp::detail::verifyElementwise(Operation *op) {
 
 LogicalResult GeluOp::verify() {
   // gelu_c1
-  if (getApproximate() != "none" && getApproximate() != "tanh")
+  StringRef approximate = getApproximateAttr();
+  if (!symbolizeGeluApproximation(approximate))
     return emitOpError("expects 'approximate' to be \"none\" or \"tanh\", but got \"")
-           << getApproximate() << '"';
+           << approximate << '"';
   return success();
 }
 
@@ -68,9 +69,9 @@ LogicalResult ClampOp::verify() {
 
 LogicalResult CompareOp::verify() {
   // compare_c2
-  if (!llvm::is_contained({"eq", "ne", "lt", "le", "gt", "ge"}, getPredicate()))
-    return emitOpError("expects 'predicate' to be eq, ne, lt, le, gt or ge, but got ")
-           << getPredicate();
+  StringRef predicate = getPredicateAttr();
+  if (!symbolizeComparePredicate(predicate))
+    return emitOpError("expects 'predicate' to be eq, ne, lt, le, gt or ge, but got ") << predicate;
   return success();
 }
 

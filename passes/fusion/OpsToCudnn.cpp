@@ -344,8 +344,9 @@ Value GroupConverter::convertPointwise(Operation *op) {
       .Case([&](tcp::CastOp) { return create(op, PointwiseMode::Identity, inputs, type); })
       .Case([&](tcp::GeluOp gelu) {
         return create(op,
-                      gelu.getApproximate() == "tanh" ? PointwiseMode::GeluApproxTanhFwd
-                                                      : PointwiseMode::GeluFwd,
+                      gelu.getApproximate() == tcp::GeluApproximation::Tanh
+                          ? PointwiseMode::GeluApproxTanhFwd
+                          : PointwiseMode::GeluFwd,
                       inputs, type);
       })
       .Case([&](tcp::EluOp elu) {

@@ -13,6 +13,43 @@ using namespace convoy;
 
 namespace {
 
+/// Comparisons with NaN are false, except `ne`.
+arith::CmpFPredicate floatPredicate(tcp::ComparePredicate predicate) {
+  switch (predicate) {
+  case tcp::ComparePredicate::Eq:
+    return arith::CmpFPredicate::OEQ;
+  case tcp::ComparePredicate::Ne:
+    return arith::CmpFPredicate::UNE;
+  case tcp::ComparePredicate::Lt:
+    return arith::CmpFPredicate::OLT;
+  case tcp::ComparePredicate::Le:
+    return arith::CmpFPredicate::OLE;
+  case tcp::ComparePredicate::Gt:
+    return arith::CmpFPredicate::OGT;
+  case tcp::ComparePredicate::Ge:
+    return arith::CmpFPredicate::OGE;
+  }
+  llvm_unreachable("unknown predicate");
+}
+
+arith::CmpIPredicate intPredicate(tcp::ComparePredicate predicate, bool isSigned) {
+  switch (predicate) {
+  case tcp::ComparePredicate::Eq:
+    return arith::CmpIPredicate::eq;
+  case tcp::ComparePredicate::Ne:
+    return arith::CmpIPredicate::ne;
+  case tcp::ComparePredicate::Lt:
+    return isSigned ? arith::CmpIPredicate::slt : arith::CmpIPredicate::ult;
+  case tcp::ComparePredicate::Le:
+    return isSigned ? arith::CmpIPredicate::sle : arith::CmpIPredicate::ule;
+  case tcp::ComparePredicate::Gt:
+    return isSigned ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::ugt;
+  case tcp::ComparePredicate::Ge:
+    return isSigned ? arith::CmpIPredicate::sge : arith::CmpIPredicate::uge;
+  }
+  llvm_unreachable("unknown predicate");
+}
+
 /// Builds the scalar code of one op. Float operands have the compute type; the result has the
 /// compute type of the op's result. The result is null if the op does not support the element type.
 class ScalarBuilder {
@@ -48,7 +85,7 @@ public:
             [&](tcp::SigmoidOp) { return binary<arith::DivFOp>(constant(1), onePlusExpOfMinus()); })
         .Case([&](tcp::SiluOp) { return binary<arith::DivFOp>(args[0], onePlusExpOfMinus()); })
         .Case([&](tcp::GeluOp gelu) {
-          return gelu.getApproximate() == "tanh" ? geluTanh() : geluErf();
+          return gelu.getApproximate() == tcp::GeluApproximation::Tanh ? geluTanh() : geluErf();
         })
         .Case([&](tcp::EluOp elu) {
           Value negative = binary<arith::MulFOp>(math::ExpM1Op::create(builder, loc, args[0]),
@@ -236,27 +273,11 @@ private:
     return binary<math::PowFOp>(args[0], args[1]);
   }
 
-  Value buildCompare(StringRef name) {
-    if (isFloat) {
-      auto predicate = llvm::StringSwitch<arith::CmpFPredicate>(name)
-                           .Case("eq", arith::CmpFPredicate::OEQ)
-                           .Case("ne", arith::CmpFPredicate::UNE)
-                           .Case("lt", arith::CmpFPredicate::OLT)
-                           .Case("le", arith::CmpFPredicate::OLE)
-                           .Case("gt", arith::CmpFPredicate::OGT)
-                           .Default(arith::CmpFPredicate::OGE);
-      return arith::CmpFOp::create(builder, loc, predicate, args[0], args[1]);
-    }
-    bool isSigned = !isBool();
-    auto predicate =
-        llvm::StringSwitch<arith::CmpIPredicate>(name)
-            .Case("eq", arith::CmpIPredicate::eq)
-            .Case("ne", arith::CmpIPredicate::ne)
-            .Case("lt", isSigned ? arith::CmpIPredicate::slt : arith::CmpIPredicate::ult)
-            .Case("le", isSigned ? arith::CmpIPredicate::sle : arith::CmpIPredicate::ule)
-            .Case("gt", isSigned ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::ugt)
-            .Default(isSigned ? arith::CmpIPredicate::sge : arith::CmpIPredicate::uge);
-    return arith::CmpIOp::create(builder, loc, predicate, args[0], args[1]);
+  Value buildCompare(tcp::ComparePredicate predicate) {
+    if (isFloat)
+      return arith::CmpFOp::create(builder, loc, floatPredicate(predicate), args[0], args[1]);
+    return arith::CmpIOp::create(builder, loc, intPredicate(predicate, /*isSigned=*/!isBool()),
+                                 args[0], args[1]);
   }
 };
 
