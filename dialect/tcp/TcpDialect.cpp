@@ -21,6 +21,15 @@ Operation *TcpDialect::materializeConstant(OpBuilder &builder, Attribute value, 
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
+std::optional<Target> convoy::tcp::getTarget(Operation *op) {
+  auto target = op->getAttrOfType<StringAttr>(kTargetAttr);
+  return target ? symbolizeTarget(target.getValue()) : std::nullopt;
+}
+
+void convoy::tcp::setTarget(Operation *op, Target target) {
+  op->setAttr(kTargetAttr, StringAttr::get(op->getContext(), stringifyTarget(target)));
+}
+
 bool convoy::tcp::hasTensorSize(ShapedType type) {
   int64_t elements = 1;
   for (int64_t size : type.getShape()) {

@@ -37,6 +37,9 @@ class Tcp_Enum<string name, string what, list<I32EnumCase> cases> : I32Enum<name
   let cppNamespace = "::convoy::tcp";
 }
 
+def Tcp_Target : Tcp_Enum<"Target", "`tcp.target`: the processor that a function runs on", [
+  I32EnumCase<"Cpu", 0, "cpu">, I32EnumCase<"Cuda", 1, "cuda">]>;
+
 /// A string attribute with the spelling of an enum's cases. Python builds it from a `str`, as its
 /// base. The op's verifier checks the spelling.
 class Tcp_EnumString<EnumInfo info> : Attr<StrAttr.predicate, StrAttr.summary> {

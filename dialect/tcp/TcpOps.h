@@ -12,6 +12,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <optional>
 
 namespace convoy::tcp {
 
@@ -49,6 +50,15 @@ inline constexpr llvm::StringLiteral kArenaAttr = "tcp.arena";
 
 #include "dialect/tcp/TcpDialect.h.inc"
 #include "dialect/tcp/TcpEnums.h.inc"
+
+namespace convoy::tcp {
+
+/// The `tcp.target` of a function or module, or nullopt if it is absent or unknown.
+std::optional<Target> getTarget(mlir::Operation *op);
+void setTarget(mlir::Operation *op, Target target);
+
+} // namespace convoy::tcp
+
 #include "dialect/tcp/TcpInterfaces.h.inc"
 
 #define GET_OP_CLASSES

@@ -1,10 +1,10 @@
 // Lowers products that have a vectorized form, with and without epilogues. Inlines the regions of
 // products that are not lowered.
 
+#include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
 #include "passes/common/EpilogueRegion.h"
-#include "passes/common/ForCpu.h"
 #include "passes/common/Sizes.h"
 #include "passes/cpu_codegen/ContractionEmit.h"
 
@@ -37,7 +37,7 @@ private:
 
 void CpuContractionsPass::runOnOperation() {
   func::FuncOp function = getOperation();
-  if (!convoy::isForCpu(function))
+  if (convoy::tcp::getTarget(function) != convoy::tcp::Target::Cpu)
     return;
   if (failed(convoy::verifySizes(function)))
     return signalPassFailure();

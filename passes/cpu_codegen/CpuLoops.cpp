@@ -1,10 +1,10 @@
 // Lowers the remaining linalg ops to loops, in linalg's order of dims. The outermost parallel loops
 // run on all cores.
 
+#include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "passes/Passes.h"
-#include "passes/common/ForCpu.h"
 #include "passes/common/Sizes.h"
 
 namespace convoy {
@@ -198,7 +198,7 @@ linalg::LinalgOp interchange(RewriterBase &rewriter, linalg::LinalgOp op) {
 
 void CpuLoopsPass::runOnOperation() {
   func::FuncOp function = getOperation();
-  if (!convoy::isForCpu(function))
+  if (convoy::tcp::getTarget(function) != convoy::tcp::Target::Cpu)
     return;
   if (failed(convoy::verifySizes(function)))
     return signalPassFailure();

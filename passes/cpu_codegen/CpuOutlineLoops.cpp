@@ -2,9 +2,9 @@
 // layer adds loops, mainly to @prepare_weights, and LLVM's compile time is superlinear in the size
 // of a function.
 
+#include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
-#include "passes/common/ForCpu.h"
 #include "passes/cpu_codegen/Outline.h"
 
 namespace convoy {
@@ -36,7 +36,7 @@ void CpuOutlineLoopsPass::runOnOperation() {
   ModuleOp module = getOperation();
   SymbolTable symbols(module);
   for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-    if (!convoy::isForCpu(function) || function.isExternal())
+    if (convoy::tcp::getTarget(function) != convoy::tcp::Target::Cpu || function.isExternal())
       continue;
     convoy::LoopOutliner outliner(function, "loop", symbols);
     for (scf::ForOp loop : loopsOf(function)) {

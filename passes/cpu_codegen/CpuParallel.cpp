@@ -2,8 +2,8 @@
 // range, has the attribute `convoy.parallel`; phase llvm converts it to a call of
 // convoy_parallel_for.
 
+#include "dialect/tcp/TcpOps.h"
 #include "passes/Passes.h"
-#include "passes/common/ForCpu.h"
 #include "passes/cpu_codegen/Outline.h"
 
 namespace convoy {
@@ -44,7 +44,7 @@ void CpuParallelPass::runOnOperation() {
   ModuleOp module = getOperation();
   SymbolTable symbols(module);
   for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-    if (!convoy::isForCpu(function))
+    if (convoy::tcp::getTarget(function) != convoy::tcp::Target::Cpu)
       continue;
     llvm::SmallVector<scf::ParallelOp> loops;
     function.walk<WalkOrder::PreOrder>([&](scf::ParallelOp loop) {

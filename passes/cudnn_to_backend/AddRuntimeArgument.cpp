@@ -53,8 +53,7 @@ LogicalResult addRuntime(func::FuncOp func) {
 
 void AddRuntimeArgumentPass::runOnOperation() {
   for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
-    auto target = func->getAttrOfType<StringAttr>(convoy::tcp::kTargetAttr);
-    if (!target || target.getValue() != "cuda" || hasRuntime(func))
+    if (convoy::tcp::getTarget(func) != convoy::tcp::Target::Cuda || hasRuntime(func))
       continue;
     if (failed(addRuntime(func)))
       return signalPassFailure();

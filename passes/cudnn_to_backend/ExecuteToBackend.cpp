@@ -71,11 +71,9 @@ void ConvertCudnnExecuteToBackendPass::runOnOperation() {
   for (auto graph : module.getOps<cudnn::GraphOp>())
     graphs.try_emplace(graph.getSymName(), graphs.size());
   SmallVector<Attribute> calls;
-  for (auto func : module.getOps<func::FuncOp>()) {
-    auto target = func->getAttrOfType<StringAttr>(tcp::kTargetAttr);
-    if (target && target.getValue() == "cuda" && failed(convert(func, graphs, calls)))
+  for (auto func : module.getOps<func::FuncOp>())
+    if (tcp::getTarget(func) == tcp::Target::Cuda && failed(convert(func, graphs, calls)))
       return signalPassFailure();
-  }
   if (!calls.empty())
     setManifest(module, "calls", ArrayAttr::get(&getContext(), calls));
 }

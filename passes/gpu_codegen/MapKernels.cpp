@@ -242,11 +242,9 @@ void MapKernelsPass::runOnOperation() {
   byText.clear();
   byName.clear();
   fitsIn32Bits = true;
-  for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
-    auto target = func->getAttrOfType<StringAttr>(convoy::tcp::kTargetAttr);
-    if (target && target.getValue() == "cuda" && failed(runOnFunction(func)))
+  for (func::FuncOp func : getOperation().getOps<func::FuncOp>())
+    if (convoy::tcp::getTarget(func) == convoy::tcp::Target::Cuda && failed(runOnFunction(func)))
       return signalPassFailure();
-  }
   if (!kernels)
     return;
   Builder builder(&getContext());

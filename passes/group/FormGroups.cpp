@@ -195,8 +195,7 @@ void FormGroupsPass::markOutside(Block &block) {
 
 void FormGroupsPass::runOnOperation() {
   func::FuncOp function = getOperation();
-  auto target = function->getAttrOfType<StringAttr>(kTargetAttr);
-  if (function.isExternal() || (target && target.getValue() == "cpu"))
+  if (function.isExternal() || getTarget(function) == Target::Cpu)
     return;
   taken.clear();
   outside.clear();

@@ -23,8 +23,7 @@ struct FormStemsPass : public convoy::impl::TcpFormStemsPassBase<FormStemsPass> 
 } // namespace
 
 void FormStemsPass::runOnOperation() {
-  auto target = getOperation()->getAttrOfType<StringAttr>(tcp::kTargetAttr);
-  if (target && target.getValue() == "cpu")
+  if (tcp::getTarget(getOperation()) == tcp::Target::Cpu)
     return;
   for (auto pool : llvm::make_early_inc_range(getOperation().getOps<tcp::MaxPoolOp>())) {
     std::string reason;

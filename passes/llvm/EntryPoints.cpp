@@ -1,6 +1,7 @@
 // Adds the functions of runtime/abi/convoy_abi.h that the loader looks up. They unpack pointer
 // arrays into the arguments of @main and @prepare_weights, and return the sizes of the buffers.
 
+#include "dialect/tcp/TcpOps.h"
 #include "passes/Passes.h"
 #include "runtime/abi/convoy_abi.h"
 
@@ -128,8 +129,7 @@ void EntryPointsPass::runOnOperation() {
     module.emitError("expected a function @main");
     return signalPassFailure();
   }
-  auto target = main->getAttrOfType<StringAttr>("tcp.target");
-  bool cuda = target && target.getValue() == "cuda";
+  bool cuda = convoy::tcp::getTarget(main) == convoy::tcp::Target::Cuda;
   Sizes mainSizes, prepareSizes;
   if (failed(addEntryPoint(module, "convoy_main", main, 5, kMainSources, cuda, mainSizes)))
     return signalPassFailure();

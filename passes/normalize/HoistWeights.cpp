@@ -116,7 +116,7 @@ func::FuncOp HoistWeightsPass::createPrepare(func::FuncOp main, ArrayRef<BlockAr
   };
   auto type = builder.getFunctionType(types(arguments), types(prepared));
   auto prepare = func::FuncOp::create(builder, main.getLoc(), kPrepare, type);
-  prepare->setAttr(kTargetAttr, builder.getStringAttr("cpu"));
+  setTarget(prepare, Target::Cpu);
   IRMapping mapping;
   Block *body = prepare.addEntryBlock();
   for (auto [i, argument] : llvm::enumerate(arguments)) {

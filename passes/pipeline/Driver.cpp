@@ -1,5 +1,6 @@
 #include "passes/pipeline/Driver.h"
 #include "dialect/cudnn/CudnnOps.h"
+#include "dialect/tcp/TcpOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -228,7 +229,7 @@ bool compileGraphs(std::string_view text, const std::string &name, Artifact &res
   if (failed(build.run(*program)))
     return false;
   PipelineOptions options;
-  options.target = "cuda";
+  options.target = stringifyTarget(tcp::Target::Cuda).str();
   options.from = "plan";
   std::string failedPhase;
   if (!lower(*program, options, nullptr, failedPhase))

@@ -1,4 +1,5 @@
 #include "passes/pipeline/Pipeline.h"
+#include "dialect/tcp/TcpOps.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
@@ -22,6 +23,10 @@ static constexpr StringRef kPhaseNames[] = {
 
 ArrayRef<StringRef> phaseNames() { return kPhaseNames; }
 
+static bool isFor(const PipelineOptions &options, tcp::Target target) {
+  return tcp::symbolizeTarget(StringRef(options.target)) == target;
+}
+
 // One function per phase, named populate_<phase>.
 
 static void populate_tcp(OpPassManager &, const PipelineOptions &) {}
@@ -38,7 +43,7 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
   pm.addNestedPass<func::FuncOp>(createTcpSetDtypePass({options.dtype}));
   pm.addNestedPass<func::FuncOp>(createTcpChannelsLastPass());
   pm.addNestedPass<func::FuncOp>(createTcpFlattenProductsPass());
-  if (options.target == "cuda")
+  if (isFor(options, tcp::Target::Cuda))
     pm.addNestedPass<func::FuncOp>(createTcpPadChannelsPass({options.allowTf32}));
   simplify();
   pm.addPass(createTcpHoistWeightsPass({options.target}));
@@ -46,7 +51,7 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
 }
 
 static void populate_group(OpPassManager &pm, const PipelineOptions &options) {
-  if (options.target != "cuda")
+  if (!isFor(options, tcp::Target::Cuda))
     return;
   pm.addNestedPass<func::FuncOp>(createTcpFormStemsPass({options.allowTf32}));
   pm.addNestedPass<func::FuncOp>(
@@ -55,7 +60,7 @@ static void populate_group(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 static void populate_cudnn(OpPassManager &pm, const PipelineOptions &options) {
-  if (options.target != "cuda")
+  if (!isFor(options, tcp::Target::Cuda))
     return;
   pm.addPass(createTcpCollectOutsidePass());
   pm.addPass(createConvertTcpToCudnnPass());
@@ -82,7 +87,7 @@ static HostCpu hostCpu(const PipelineOptions &options) {
 }
 
 static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
-  if (options.target == "cpu")
+  if (isFor(options, tcp::Target::Cpu))
     pm.addPass(createPackCpuWeightsPass({packedBlock(hostCpu(options).vectorBits() / 32)}));
   // Values inserted into a larger tensor (concat, pad) are computed in place.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
@@ -107,7 +112,7 @@ static void populateCpuCodegen(OpPassManager &pm, const PipelineOptions &options
 }
 
 static void populate_host(OpPassManager &pm, const PipelineOptions &options) {
-  if (options.target == "cuda") {
+  if (isFor(options, tcp::Target::Cuda)) {
     pm.addPass(createAttachKernelsPass({options.chip, options.allowTf32}));
     pm.addPass(createAddRuntimeArgumentPass());
     pm.addPass(createConvertCudnnExecuteToBackendPass());
@@ -121,7 +126,7 @@ static void populate_host(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 static void populate_llvm(OpPassManager &pm, const PipelineOptions &options) {
-  if (options.target == "cuda") {
+  if (isFor(options, tcp::Target::Cuda)) {
     pm.addNestedPass<gpu::GPUModuleOp>(createGpuToNvvmPass());
     pm.addNestedPass<gpu::GPUModuleOp>(createVerifyKernelsPass());
     pm.addPass(createKernelsToPtxPass());
@@ -177,7 +182,9 @@ LogicalResult verifyOptions(const PipelineOptions &options, std::string &error) 
     error = "expected phases in order, but got from=" + options.from + " to=" + options.to;
     return failure();
   }
-  if (failed(verifyOneOf("target", options.target, {"cpu", "cuda"}, error)))
+  if (failed(verifyOneOf("target", options.target,
+                         {stringifyTarget(tcp::Target::Cpu), stringifyTarget(tcp::Target::Cuda)},
+                         error)))
     return failure();
   if (!options.dtype.empty() &&
       failed(verifyOneOf("dtype", options.dtype, {"f32", "f16", "bf16"}, error)))

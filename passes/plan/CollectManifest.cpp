@@ -1,6 +1,7 @@
 // Adds the program's interface to the manifest before names are lost: inputs, outputs, weights,
 // prepared weights, arena sizes.
 
+#include "dialect/tcp/TcpOps.h"
 #include "passes/Passes.h"
 #include "passes/common/Manifest.h"
 
@@ -87,7 +88,7 @@ void CollectManifestPass::runOnOperation() {
 
   Builder builder(&getContext());
   auto set = [&](StringRef key, Attribute value) { convoy::setManifest(module, key, value); };
-  auto target = main->getAttrOfType<StringAttr>("tcp.target");
+  auto target = main->getAttrOfType<StringAttr>(convoy::tcp::kTargetAttr);
   if (!target) {
     main.emitError("expected 'tcp.target'");
     return signalPassFailure();

@@ -2,11 +2,11 @@
 // can keep the result in registers between them. Runs before offsets are assigned: in one region,
 // the output cannot share bytes with what the reduction still reads.
 
+#include "dialect/tcp/TcpOps.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
 #include "passes/common/Buffers.h"
 #include "passes/common/EpilogueRegion.h"
-#include "passes/common/ForCpu.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_GROUPEPILOGUESPASS
@@ -96,7 +96,8 @@ private:
 class Matcher {
 public:
   explicit Matcher(func::FuncOp function)
-      : isForCpu(convoy::isForCpu(function)), block(function.getBody().front()), writes(block) {}
+      : isForCpu(convoy::tcp::getTarget(function) == convoy::tcp::Target::Cpu),
+        block(function.getBody().front()), writes(block) {}
 
   /// The region that `op` becomes the reduction of, or nullopt.
   std::optional<EpilogueRegion> match(linalg::LinalgOp op);
@@ -200,7 +201,7 @@ std::optional<EpilogueRegion> Matcher::match(linalg::LinalgOp op) {
 
 void GroupEpiloguesPass::runOnOperation() {
   func::FuncOp function = getOperation();
-  if (!function->hasAttr("tcp.target") || !function.getBody().hasOneBlock())
+  if (!function->hasAttr(convoy::tcp::kTargetAttr) || !function.getBody().hasOneBlock())
     return;
   Matcher matcher(function);
   SmallVector<EpilogueRegion> found;

@@ -2,6 +2,7 @@
 // contiguous with all elements that one tile of the output needs. Runs on tensors, where the
 // packing can still move to @prepare_weights.
 
+#include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 
@@ -81,8 +82,7 @@ void PackCpuWeightsPass::runOnOperation() {
   ModuleOp module = getOperation();
   auto main = module.lookupSymbol<func::FuncOp>("main"),
        prepare = module.lookupSymbol<func::FuncOp>("prepare_weights");
-  auto target = main ? main->getAttrOfType<StringAttr>("tcp.target") : StringAttr();
-  if (!prepare || !target || target.getValue() != "cpu" || block <= 0)
+  if (!main || !prepare || convoy::tcp::getTarget(main) != convoy::tcp::Target::Cpu || block <= 0)
     return;
   // A declaration has no body, and a function with several blocks may have several returns.
   if (main.isExternal() || !prepare.getBody().hasOneBlock())

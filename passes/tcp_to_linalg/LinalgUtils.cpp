@@ -12,8 +12,7 @@ Type elementTypeOf(Value value) { return cast<RankedTensorType>(value.getType())
 
 bool isCuda(Operation *op) {
   auto function = op->getParentOfType<FunctionOpInterface>();
-  StringAttr target = function ? function->getAttrOfType<StringAttr>(tcp::kTargetAttr) : nullptr;
-  return target && target == "cuda";
+  return function && tcp::getTarget(function) == tcp::Target::Cuda;
 }
 
 Type computeType(Type elementType) {

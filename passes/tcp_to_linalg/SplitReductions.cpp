@@ -2,6 +2,7 @@
 // sequential sum loses precision with its length, and only parallel loops are distributed over
 // cores and multiprocessors.
 
+#include "dialect/tcp/TcpOps.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -9,7 +10,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
-#include "passes/common/ForCpu.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
 
 namespace convoy {
@@ -187,7 +187,7 @@ private:
   /// A GPU's threads add in trees.
   bool isWide() const {
     return isa<arith::AddFOp>(combiner) && combiner->getResult(0).getType().isF32() &&
-           convoy::isForCpu(function);
+           convoy::tcp::getTarget(function) == convoy::tcp::Target::Cpu;
   }
 
   /// Reduces the partial results into `init`.

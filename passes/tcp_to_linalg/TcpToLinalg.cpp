@@ -80,8 +80,7 @@ void ConvertTcpToLinalgPass::runOnOperation() {
   if (!isSupported)
     return signalPassFailure();
 
-  if (auto target = function->getAttrOfType<StringAttr>(convoy::tcp::kTargetAttr);
-      target && target == "cuda") {
+  if (convoy::tcp::getTarget(function) == convoy::tcp::Target::Cuda) {
     RewritePatternSet sink(context);
     sink.add<PadFirst>(context);
     if (failed(applyPatternsGreedily(function, std::move(sink))))
