@@ -1,4 +1,4 @@
-// Enums of the cudnn dialect. Values are those of cudnn_graph.h of cuDNN 9.19.
+// Enums of the cudnn dialect. Values of cuDNN's enums are those of cudnn_graph.h of cuDNN 9.19.
 
 #ifndef CONVOY_CUDNN_ENUMS
 #define CONVOY_CUDNN_ENUMS
@@ -69,5 +69,8 @@ def Cudnn_NanPropagationAttr : Cudnn_EnumAttr<Cudnn_NanPropagation, "nan_propaga
 def Cudnn_TensorReordering : Cudnn_Enum<"TensorReordering", "cudnnBackendTensorReordering_t", [
   I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Int8x32", 1, "int8x32">, I32EnumAttrCase<"F16x16", 2, "f16x16">,
   I32EnumAttrCase<"F8_128x4", 3, "f8_128x4">]>;
+
+def Cudnn_Preference : Cudnn_Enum<"Preference", "`cudnn.preference`: what runs a graph with kernels if it is not tuned", [
+  I32EnumAttrCase<"Kernel", 0, "kernel">, I32EnumAttrCase<"Plan", 1, "plan">, I32EnumAttrCase<"OnlyKernel", 2, "only_kernel">]>;
 
 #endif // CONVOY_CUDNN_ENUMS

@@ -10,6 +10,16 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::cudnn;
 
+std::optional<Preference> convoy::cudnn::getPreference(GraphOp graph) {
+  auto preference = graph->getAttrOfType<StringAttr>(kPreferenceAttr);
+  return preference ? symbolizePreference(preference.getValue()) : std::nullopt;
+}
+
+void convoy::cudnn::setPreference(GraphOp graph, Preference preference) {
+  graph->setAttr(kPreferenceAttr,
+                 StringAttr::get(graph.getContext(), stringifyPreference(preference)));
+}
+
 void GraphOp::build(OpBuilder &builder, OperationState &state, StringRef name, FunctionType type) {
   auto &properties = state.getOrAddProperties<Properties>();
   properties.sym_name = builder.getStringAttr(name);

@@ -15,6 +15,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <optional>
 
 #include "dialect/cudnn/CudnnDialect.h.inc"
 #include "dialect/cudnn/CudnnEnums.h.inc"
@@ -62,9 +63,12 @@ inline constexpr llvm::StringLiteral kKernelsAttr = "cudnn.kernels";
 /// Attribute of a `cudnn.graph` with kernels: what runs it without tuning, `kernel` or `plan`, or
 /// `only_kernel` to never use cuDNN.
 inline constexpr llvm::StringLiteral kPreferenceAttr = "cudnn.preference";
-inline constexpr llvm::StringLiteral kOnlyKernel = "only_kernel";
 inline constexpr llvm::StringLiteral kByValueAttr = "cudnn.by_value";
 inline constexpr llvm::StringLiteral kRaggedOffsetAttr = "cudnn.ragged_offset";
+
+/// The `cudnn.preference` of a graph, or nullopt if it is absent or unknown.
+std::optional<Preference> getPreference(GraphOp graph);
+void setPreference(GraphOp graph, Preference preference);
 
 /// Whether cuDNN has a data type for `type`.
 bool isElementType(mlir::Type type);

@@ -256,8 +256,7 @@ void ConvertCudnnGraphsToBackendPass::runOnOperation() {
   Alternatives alternatives(builder, module);
   for (auto graph : llvm::make_early_inc_range(module.getOps<cudnn::GraphOp>())) {
     ArrayRef<Attribute> names = alternatives.names[graph.getSymName()];
-    auto preference = graph->getAttrOfType<StringAttr>(cudnn::kPreferenceAttr);
-    if (preference && preference.getValue() == cudnn::kOnlyKernel) {
+    if (getPreference(graph) == cudnn::Preference::OnlyKernel) {
       entries.push_back(describeGraph(builder, graph, /*symbol=*/"", names));
       graph.erase();
       continue;

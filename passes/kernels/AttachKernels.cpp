@@ -18,6 +18,7 @@ namespace convoy {
 
 using namespace mlir;
 using namespace convoy;
+using convoy::cudnn::Preference;
 
 namespace {
 
@@ -30,7 +31,7 @@ struct AttachKernelsPass : public convoy::impl::AttachKernelsPassBase<AttachKern
 
 private:
   LogicalResult attachTo(cudnn::GraphOp graph);
-  bool attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants, StringRef preference,
+  bool attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants, Preference preference,
               std::string &reason);
 };
 
@@ -76,7 +77,7 @@ static const Offerer kOfferers[] = {
 /// Attaches the variants that run on `chip` or newer GPUs. Returns false if there are none, and
 /// sets `reason` if there are only variants for older GPUs.
 bool AttachKernelsPass::attach(cudnn::GraphOp graph, SmallVector<Variant, 0> variants,
-                               StringRef preference, std::string &reason) {
+                               Preference preference, std::string &reason) {
   auto isOld = [&](const Variant &variant) { return !runsFrom(variant, chip); };
   if (!variants.empty() && llvm::all_of(variants, isOld))
     reason = "its kernels are for " + variants.front().onlyChip.str() +
@@ -89,15 +90,14 @@ bool AttachKernelsPass::attach(cudnn::GraphOp graph, SmallVector<Variant, 0> var
   for (const Variant &variant : variants)
     entries.push_back(writeVariant(builder, graph, variant, chip));
   graph->setAttr(cudnn::kKernelsAttr, builder.getArrayAttr(entries));
-  graph->setAttr(cudnn::kPreferenceAttr, builder.getStringAttr(preference));
+  setPreference(graph, preference);
   return true;
 }
 
 LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
   std::string reason;
-  auto wanted = graph->getAttrOfType<StringAttr>(cudnn::kPreferenceAttr);
-  if (wanted && wanted.getValue() == cudnn::kOnlyKernel) {
-    if (!attach(graph, stemVariants(graph, reason), cudnn::kOnlyKernel, reason))
+  if (getPreference(graph) == Preference::OnlyKernel) {
+    if (!attach(graph, stemVariants(graph, reason), Preference::OnlyKernel, reason))
       return graph.emitOpError("expects a form with a kernel, because it is marked 'only_kernel', "
                                "but ")
              << reason;
@@ -111,7 +111,8 @@ LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
     found = offerer->offer(graph, allowTf32, reason);
   else
     reason = "it does not begin with a convolution, matrix product or pooling";
-  if (!attach(graph, std::move(found.variants), found.isPreferred ? "kernel" : "plan", reason) &&
+  if (!attach(graph, std::move(found.variants),
+              found.isPreferred ? Preference::Kernel : Preference::Plan, reason) &&
       remarks)
     graph.emitRemark("no kernel: ") << reason;
   return success();

@@ -274,9 +274,8 @@ void AddAlternativesPass::runOnOperation() {
     // Alternatives say nothing of uids, numbers by value and ragged tensors.
     if (!isPlain(graph.getArgAttrsAttr()) || !isPlain(graph.getResAttrsAttr()))
       continue;
-    auto preference = graph->getAttrOfType<StringAttr>(kPreferenceAttr);
     Alternatives alternatives(builder, graph, *table, graphs, allowTf32, remarks);
-    if (preference && preference.getValue() == kOnlyKernel)
+    if (getPreference(graph) == Preference::OnlyKernel)
       alternatives.addToStem();
     else
       alternatives.add();

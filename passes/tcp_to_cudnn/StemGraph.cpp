@@ -24,7 +24,7 @@ GraphOp buildStemGraph(OpBuilder &builder, StringRef name, tcp::IsolatedGroupOp 
   TensorDescType result = channelsLast(stem.pool.getOutput(), element);
   auto graph = GraphOp::create(builder, stem.conv.getLoc(), name,
                                builder.getFunctionType(arguments, result));
-  graph->setAttr(kPreferenceAttr, builder.getStringAttr(kOnlyKernel));
+  setPreference(graph, Preference::OnlyKernel);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&graph.getBody().front());
   IRMapping values;
