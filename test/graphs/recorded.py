@@ -16,11 +16,10 @@ from typing import Any
 
 from convoy.graphs.decode import backend_names, settings_by_name
 from convoy_runtime.attribute_types import DESCRIPTOR
+from convoy_runtime.cuda.cudnn.enums import Descriptor
 from convoy_runtime.recorder import RecordedDescriptor, Recording, Setting
 
 __all__ = ["DEFAULTS", "canonical", "canonical_operation", "read_calls", "read_log", "read_refused"]
-
-_OPERATION_GRAPH = 15
 
 #: By descriptor and attribute. Doubles are compared as doubles, floats as floats.
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -58,7 +57,7 @@ def read_calls(path: Path) -> Recording:
         assert _read_call(line, descriptors) == 0, f"{path.name}: {line}"
         if (
             line.startswith("finalize ")
-            and descriptors[int(line.split()[1])].kind == _OPERATION_GRAPH
+            and descriptors[int(line.split()[1])].kind == Descriptor.OPERATIONGRAPH
         ):
             result = int(line.split()[1])
     assert result is not None, f"{path.name}: no operation graph was finalized"

@@ -14,9 +14,10 @@ from recorded import DEFAULTS, canonical, read_calls, read_log
 from convoy.graphs.decode import backend_names
 from convoy.graphs.model import GraphError
 from convoy_runtime.attribute_types import DESCRIPTOR
+from convoy_runtime.cuda.cudnn.enums import Attribute, Descriptor, Type
 from convoy_runtime.recorder import Recording, Setting
 
-_UID = 906
+_UID = Attribute.TENSOR_UNIQUE_ID
 
 
 def _changed(recording: Recording, place: int, attribute: int, setting: Setting) -> Recording:
@@ -46,7 +47,7 @@ def test_every_difference_is_detected(our_recordings: Path) -> None:
 def test_distinct_uids_may_have_any_value(our_recordings: Path) -> None:
     recording = read_calls(our_recordings / "conv_f16.calls")
     places = [place for place, each in enumerate(recording.descriptors) if _UID in each.settings]
-    other = _changed(recording, places[0], _UID, Setting(3, 1, struct.pack("<q", 77)))
+    other = _changed(recording, places[0], _UID, Setting(Type.INT64, 1, struct.pack("<q", 77)))
     assert canonical(other) == canonical(recording)
     same = recording.descriptors[places[1]].settings[_UID]
     assert canonical(_changed(recording, places[0], _UID, same)) != canonical(recording)
@@ -54,10 +55,15 @@ def test_distinct_uids_may_have_any_value(our_recordings: Path) -> None:
 
 def test_swapped_operands_are_detected(our_recordings: Path) -> None:
     recording = read_calls(our_recordings / "sub.calls")
-    (operation,) = [place for place, each in enumerate(recording.descriptors) if each.kind == 13]
-    x, b = (recording.descriptors[operation].settings[each] for each in (751, 752))
+    (operation,) = [
+        place
+        for place, each in enumerate(recording.descriptors)
+        if each.kind == Descriptor.OPERATION_POINTWISE
+    ]
+    first, second = Attribute.OPERATION_POINTWISE_XDESC, Attribute.OPERATION_POINTWISE_BDESC
+    x, b = (recording.descriptors[operation].settings[each] for each in (first, second))
     assert canonical(
-        _changed(_changed(recording, operation, 751, b), operation, 752, x)
+        _changed(_changed(recording, operation, first, b), operation, second, x)
     ) != canonical(recording)
 
 

@@ -19,6 +19,7 @@ import convoy_runtime.artifact
 from convoy.artifact import HostTensor, write_artifact
 from convoy_runtime import ArgumentError, CudaError, DeviceError
 from convoy_runtime._native import load_native
+from convoy_runtime.cuda.cudnn.enums import DataType
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.inspection import offline_planner
@@ -30,7 +31,7 @@ X = np.array([[1, 2, 3], [-4, 5, 6]], np.float32)
 W = np.array([[1, -2, 3], [4, 5, -6]], np.float32)
 IMAGE = (1, 64, 56, 56)
 #: DTYPE of conv.c.
-CUDNN_TYPES = {"float16": 2, "float32": 0}
+CUDNN_TYPES = {"float16": DataType.HALF, "float32": DataType.FLOAT}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -120,7 +121,7 @@ def conv(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[[str], Pat
         write_artifact(
             tmp_path / "conv",
             manifest,
-            {"native.so": compile_c("conv.c", f"-DDTYPE={CUDNN_TYPES[dtype]}")},
+            {"native.so": compile_c("conv.c", f"-DDTYPE={CUDNN_TYPES[dtype]:d}")},
             weights,
         )
         return tmp_path / "conv"
