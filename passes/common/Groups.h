@@ -1,4 +1,4 @@
-// Groups: `tcp.isolated_group`s that become one graph each.
+// Groups: `tcp.isolated_group`s, each of which becomes one graph.
 
 #ifndef CONVOY_PASSES_COMMON_GROUPS_H
 #define CONVOY_PASSES_COMMON_GROUPS_H
@@ -11,14 +11,14 @@ namespace convoy {
 /// joined by '+'.
 inline constexpr llvm::StringLiteral kAnchorAttr = "anchor";
 inline constexpr llvm::StringLiteral kPatternAttr = "pattern";
-/// On an op that is in no group: why.
+/// The reason why an op is in no group.
 inline constexpr llvm::StringLiteral kOutsideAttr = "tcp.outside";
 
-/// The number that every element of `value`, a constant, is; null when there is none.
+/// The value of all elements if `value` is a splat constant of floats, else null.
 mlir::FloatAttr numberOf(mlir::Value value);
 
-/// Moves `ops` of one block, of which only the last one's result is used elsewhere, into a group
-/// where that one stands. Constants of one number are cloned into it.
+/// Moves `ops` of one block into a group at the position of the last op. Only the last op's result
+/// may be used elsewhere. Scalar constants are cloned into the group.
 void outlineGroup(llvm::ArrayRef<mlir::Operation *> ops, mlir::Location loc, llvm::StringRef anchor,
                   const llvm::Twine &pattern);
 

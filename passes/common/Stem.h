@@ -1,6 +1,6 @@
-// The first layers of many convolutional networks, which one kernel of our own computes:
+// The first layers of many convolutional networks, which one kernel of the artifact computes:
 // convolution of an image with few channels, bias, relu, max pooling. cuDNN has no graph for them,
-// and each alone moves the largest tensors of the network.
+// and as separate kernels they move the largest tensors of the network.
 
 #ifndef CONVOY_PASSES_COMMON_STEM_H
 #define CONVOY_PASSES_COMMON_STEM_H
@@ -15,7 +15,7 @@ namespace convoy {
 inline constexpr llvm::StringLiteral kStemAnchor = "stem";
 
 struct Stem {
-  tcp::CastOp cast; ///< of the image to the type of the network; null when it has that type
+  tcp::CastOp cast; ///< of the image to the type of the network; null if the types are equal
   tcp::TransposeOp transpose;
   tcp::ConvOpInterface conv;
   tcp::AddOp add;
@@ -26,20 +26,24 @@ struct Stem {
   mlir::Value bias() { return add.getRhs(); }
   /// The ops in order.
   llvm::SmallVector<mlir::Operation *> ops();
-  /// What they are, joined by '+'.
+  /// The roles of the ops in order, joined by '+'.
   std::string pattern() {
     return std::string(cast ? "cast+" : "") + "transpose+conv2d+bias+relu+max_pool";
   }
 };
 
-/// The stem that `pool` ends: an image in planes, of at most 4 channels, whose height is a multiple
-/// of 4 and whose width one of 32, up to 512; a convolution to 32 or 64 channels in f16, bf16, or
-/// with `allowTf32` f32, with stride 2 and an odd window of up to 7, padded to keep half the size;
-/// a vector added; relu; windows of 3 with stride 2 and padding 1. Nothing, with the reason, when
-/// `pool` ends something else.
+/// Matches the stem whose last op is `pool`:
+/// * a channels-first image of at most 4 channels, whose height is a multiple of 4 and whose width
+/// is
+///   a multiple of 32, up to 512;
+/// * a convolution to 32 or 64 channels in f16, bf16, or with `allowTf32` f32, with stride 2 and an
+///   odd window of up to 7, padded by half of the window;
+/// * a bias, and a relu;
+/// * a max pooling with windows of 3, stride 2 and padding 1.
+/// Returns std::nullopt with the reason in `reason` if the ops are different.
 std::optional<Stem> matchStem(tcp::MaxPoolOp pool, bool allowTf32, std::string &reason);
 
-/// The stem that is all of a group's body.
+/// Matches a stem that consists of all ops in the body of `group`.
 std::optional<Stem> matchStemGroup(tcp::IsolatedGroupOp group, std::string &reason);
 
 } // namespace convoy

@@ -8,7 +8,7 @@ namespace convoy {
 
 static TensorDescType typeOf(Value value) { return cast<TensorDescType>(value.getType()); }
 
-/// Whether a tensor is one of matrices, whose channels are the last dim.
+/// Whether a tensor is a matrix or a batch of matrices. Their channels are the last dim.
 static bool isMatrix(TensorDescType type) { return type.getRank() <= 3 && type.isRowMajor(); }
 
 static Layout layoutOf(TensorDescType type) {
@@ -19,8 +19,8 @@ static Layout layoutOf(TensorDescType type) {
 
 //===-- anchors ----------------------------------------------------------------------------===//
 
-/// A convolution over two spatial dims of which the first, and only that one, has one element
-/// everywhere is what one over a single dim becomes.
+/// Conv1d includes convolutions over two spatial dims of which only the first has size 1, to which
+/// convolutions over one dim are converted.
 static Anchor anchorOf(ConvolutionOp conv) {
   if (conv.getSpatialRank() == 3)
     return Anchor::Conv3d;
@@ -53,7 +53,7 @@ static std::optional<Anchor> anchorOf(ResampleOp pool) {
   }
 }
 
-/// What the table is asked about `op`; nothing when it is not an anchor.
+/// The query for `op`, or std::nullopt if it is not an anchor.
 static std::optional<SupportQuery> queryOf(Operation *op) {
   SupportQuery query;
   if (auto conv = dyn_cast<ConvolutionOp>(op)) {
@@ -112,7 +112,8 @@ static Extent extentOf(ArrayRef<int64_t> other, ArrayRef<int64_t> result, int64_
     some |= size != full;
     all &= size == 1;
   }
-  // Where dims of the result have one element several are true. Precompiled kernels take a vector.
+  // Several are true where the result has dims of size 1. Channel comes first because precompiled
+  // kernels support it.
   if (!channel && all && other[0] == 1)
     return Extent::Channel;
   if (other == result)
@@ -140,17 +141,18 @@ private:
   bool findAnchor();
   void findPositions();
   bool addStep(PointwiseOp op);
-  /// Whether `value` depends on what the position's first operation continues: the anchor's result
-  /// after it, and before it the argument that the first operation reads.
+  /// Whether `value` is in the chain of operations at `position`. The chain begins with the
+  /// anchor's result in an epilogue, and otherwise with the argument that the first operation
+  /// reads.
   bool isInChain(Value value, Position position) const;
-  /// The role of `op`; fails with the reason.
+  /// Finds the role of `op`. Returns false and sets the reason if there is none.
   bool matchRole(PointwiseOp op, Position position, std::optional<Role> &role);
 
   Block &body;
   std::string &reason;
   GraphForm form;
-  llvm::SmallPtrSet<Operation *, 8> before, after; ///< operations by what the anchor has to do
-                                                   ///< with them
+  /// The operations that the anchor depends on, and those that depend on it.
+  llvm::SmallPtrSet<Operation *, 8> before, after;
   /// Arguments that the chains of a position begin with.
   llvm::SmallDenseMap<Position, llvm::SmallDenseSet<Value>> sources;
 };
@@ -163,8 +165,8 @@ bool Matcher::findAnchor() {
       continue;
     std::optional<SupportQuery> query = queryOf(&op);
     if (!query || form.anchor)
-      return refuse("it is not one forward convolution, matrix product or pooling between "
-                    "pointwise operations");
+      return refuse("expects one forward convolution, matrix product or pooling and "
+                    "pointwise operations around it");
     form.anchor = &op;
     form.query = *query;
   }
@@ -201,7 +203,7 @@ bool Matcher::isInChain(Value value, Position position) const {
   case Position::Epilogue:
     return after.contains(op);
   }
-  llvm_unreachable("a position is one of these");
+  llvm_unreachable("unknown position");
 }
 
 bool Matcher::matchRole(PointwiseOp op, Position position, std::optional<Role> &role) {
@@ -210,7 +212,7 @@ bool Matcher::matchRole(PointwiseOp op, Position position, std::optional<Role> &
   if (op.getInputs().size() == 1) {
     if (op.getMode() == PointwiseMode::ReluFwd)
       found.relu = reluOf(op);
-    // What is left of an identity is the rounding to the type that the graph has elsewhere.
+    // An identity that only rounds to the graph's type has no role.
     if (op.getMode() != PointwiseMode::Identity ||
         typeOf(op.getY()).getElementType() != form.query.dtype)
       role = found;
@@ -223,13 +225,12 @@ bool Matcher::matchRole(PointwiseOp op, Position position, std::optional<Role> &
                   op.getMode() == PointwiseMode::Max || op.getMode() == PointwiseMode::Min;
   if (!isInChain(first, position)) {
     if (!commutes)
-      return refuse(mode + ": the value of the graph is its second operand, and cuDNN takes it "
-                           "first");
+      return refuse(mode + ": the value computed in the graph must be the first operand");
     std::swap(first, second);
   }
   ArrayRef<int64_t> result = typeOf(op.getY()).getShape();
   if (typeOf(first).getShape() != result)
-    return refuse(mode + ": broadcasts the value of the graph");
+    return refuse(mode + ": broadcasts the value computed in the graph");
   int64_t channel = isMatrix(typeOf(op.getY())) ? typeOf(op.getY()).getRank() - 1 : 1;
   bool isVirtual = isInChain(second, position) && typeOf(second).getShape() == result;
   found.extent = second.getDefiningOp<ConstantOp>() ? Extent::Scalar
@@ -245,8 +246,8 @@ bool Matcher::addStep(PointwiseOp op) {
                                            : Position::Operand;
   for (Value input : op.getInputs())
     if (position != Position::Prologue && before.contains(input.getDefiningOp()))
-      return refuse("a value before the anchor is used after it too");
-  // A chain of which no operation has been seen begins with the first operand.
+      return refuse("a value before the anchor is also used after it");
+  // The first operation of a chain defines its source, the first operand.
   if (!llvm::any_of(op.getInputs(), [&](Value value) { return isInChain(value, position); }))
     sources[position].insert(op.getInputs().front());
   std::optional<Role> role;
@@ -268,7 +269,7 @@ std::optional<GraphForm> Matcher::match() {
   findPositions();
   for (Operation &op : body.without_terminator()) {
     if (op.use_empty())
-      return refuse("the result of an operation is not used"), std::nullopt;
+      return refuse("the result of an operation has no uses"), std::nullopt;
     if (auto step = dyn_cast<PointwiseOp>(op); step && !addStep(step))
       return std::nullopt;
   }
@@ -276,7 +277,7 @@ std::optional<GraphForm> Matcher::match() {
   bool single = body.getTerminator()->getNumOperands() == 1 && result.hasOneUse() &&
                 after.contains(result.getDefiningOp());
   if (!single || llvm::any_of(body.getArguments(), isResult))
-    return refuse("its one result is not what its last operation computes"), std::nullopt;
+    return refuse("expects the last operation's result as the only result"), std::nullopt;
   for (Value operand : form.anchor ? form.anchor->getOperands().drop_front() : ValueRange())
     if (operand.getDefiningOp())
       return refuse("the anchor's second operand is computed in the graph"), std::nullopt;
@@ -287,7 +288,7 @@ std::optional<GraphForm> matchGraph(GraphOp graph, std::string &reason) {
   return Matcher(graph, reason).match();
 }
 
-//===-- what the table says of a form --------------------------------------------------------===//
+//===-- support ------------------------------------------------------------------------------===//
 
 bool GraphForm::isLinear() const { return isa_and_present<ConvolutionOp, MatmulOp>(anchor); }
 
@@ -295,7 +296,7 @@ SmallVector<GraphStep> GraphForm::at(Position position) const {
   SmallVector<GraphStep> chosen;
   for (const GraphStep &step : steps) {
     Operation *op = step.op;
-    // A step without a role has its neighbours' position.
+    // A step without a role has the position of its neighbors.
     Position here = step.role                               ? step.role->position
                     : anchor && op->isBeforeInBlock(anchor) ? Position::Prologue
                                                             : Position::Epilogue;
@@ -315,7 +316,7 @@ std::string GraphForm::pattern() const {
       after.push_back(role.name());
       continue;
     }
-    role.position = Position::Epilogue; // the place in the pattern says that it is before
+    role.position = Position::Epilogue; // the place in the pattern implies the position
     before.push_back(role.name());
   }
   if (anchor)
@@ -336,17 +337,17 @@ std::optional<std::string> GraphForm::refuse(const SupportTable &table) const {
   }
   if (auto reason = table.refuse(query))
     return reason;
-  // Before the anchor first, then in order.
-  SupportQuery asked = query;
+  // By position, then in order.
+  SupportQuery roleQuery = query;
   for (Position position : {Position::Prologue, Position::Operand, Position::Epilogue})
     for (const GraphStep &step : steps) {
       if (!step.role || step.role->position != position)
         continue;
-      asked.role = *step.role;
-      if (auto reason = table.refuse(asked))
+      roleQuery.role = *step.role;
+      if (auto reason = table.refuse(roleQuery))
         return reason;
       if (position == Position::Epilogue)
-        asked.after.push_back(*step.role);
+        roleQuery.after.push_back(*step.role);
     }
   return std::nullopt;
 }

@@ -13,7 +13,7 @@ namespace convoy {
 
 namespace {
 
-/// An op that is one pointwise operation with its operands in order.
+/// An op that becomes one pointwise operation with the same operands.
 struct PlainOp {
   StringLiteral op;
   PointwiseMode mode;
@@ -51,33 +51,33 @@ public:
   cudnn::GraphOp convert(StringRef name);
 
 private:
-  /// Notes why `op` has no operations; returns a null value.
+  /// Sets the reason why `op` is not converted; returns a null value.
   Value refuse(Operation *op, const Twine &why) {
     reason = (op->getName().stripDialect() + ": " + why).str();
     return {};
   }
   bool findAnchor();
-  /// Whether cuDNN has tensors like the results and operands of `op`.
+  /// Whether cuDNN supports the types of the operands and results of `op`.
   bool checkTypes(Operation *op);
 
   TensorDescType descOf(Value value, Type elementType) const;
   TensorDescType descOf(Value value) const {
     return descOf(value, getElementTypeOrSelf(value.getType()));
   }
-  /// The type that the result of `op` has in the graph: its own at the ends and where the anchor
-  /// reads it, since an anchor reads tensors of one type. Between, it is virtual and f32.
+  /// The type of the result of `op` in the graph. The last result and the anchor's input keep their
+  /// element type, since an anchor reads tensors of one type. Other values are virtual and f32.
   TensorDescType resultType(Operation *op) const;
 
-  /// A number that is part of the graph, for an operation that computes (a part of) `op`.
+  /// Creates a scalar constant of the graph for an operation that computes (a part of) `op`.
   Value createNumber(Operation *op, FloatAttr number);
-  /// What `operand` of `op` is in the graph. Null when it is nothing, with the reason.
+  /// The value of the graph for `operand` of `op`, or null with the reason.
   Value lookup(Operation *op, Value operand);
-  /// One operation on values of the graph, which computes (a part of) `op`.
+  /// Creates an operation that computes (a part of) `op`.
   cudnn::PointwiseOp create(Operation *op, PointwiseMode mode, ValueRange inputs,
                             TensorDescType type) {
     return cudnn::PointwiseOp::create(builder, op->getLoc(), type, mode, inputs, f32);
   }
-  /// The operations of `op`. Null when there are none, with the reason.
+  /// Creates the operations of `op`. Returns the result, or null with the reason.
   Value convertOp(Operation *op);
   Value convertPointwise(Operation *op);
   Value convertConv(tcp::ConvOpInterface op);
@@ -93,7 +93,7 @@ private:
   std::string &reason;
   Type f32;
   Operation *anchor = nullptr;
-  bool channelsLast = false; ///< memory of the anchor's tensors; row-major matrices have neither
+  bool channelsLast = false; ///< memory format of the anchor's tensors; false for matrices
   IRMapping values;
 };
 
@@ -134,7 +134,7 @@ std::optional<GroupOps> GroupOps::of(tcp::IsolatedGroupOp op, std::string &reaso
   group.inputs.insert_range(body.getArguments());
   if (group.ops.empty() || body.getTerminator()->getNumOperands() != 1 ||
       body.getTerminator()->getOperand(0).getDefiningOp() != group.ops.back()) {
-    reason = "its one result is not what its last op computes";
+    reason = "expects the last op's result as the only result";
     return std::nullopt;
   }
   return group;
@@ -174,17 +174,15 @@ bool GroupConverter::checkTypes(Operation *op) {
        llvm::concat<Value>(llvm::to_vector(op->getOperands()), llvm::to_vector(op->getResults()))) {
     Type type = getElementTypeOrSelf(value.getType());
     if (!cudnn::isElementType(type))
-      return refuse(op, "expects an element type that cuDNN has, but got " + debugString(type)),
-             false;
+      return refuse(op, "expects an element type of cuDNN, but got " + debugString(type)), false;
     if (llvm::any_of(tcp::shapeOf(value), isZero))
-      return refuse(op, "cuDNN has no tensors without elements"), false;
+      return refuse(op, "cuDNN has no empty tensors"), false;
     if (!isa<FloatType>(type))
-      return refuse(op, isCast ? "to a type that is no float" : "not on floats"), false;
-    // Virtual tensors are f32, so a change of type in between would not round.
+      return refuse(op, isCast ? "expects a float result" : "expects floats"), false;
+    // Virtual tensors are f32, so a cast between other ops would not round.
     bool isLast = isCast && op == group.ops.back() && value.getDefiningOp() == op;
     if (type != dtype && !isLast)
-      return refuse(op, isCast ? "the type changes before the end of the group"
-                               : "after a change of type"),
+      return refuse(op, isCast ? "a cast must be the last op of the group" : "follows a cast"),
              false;
     if (op != anchor && tcp::shapeOf(value).size() != rank)
       return refuse(op, "expects operands of the anchor's rank"), false;
@@ -196,14 +194,14 @@ bool GroupConverter::checkTypes(Operation *op) {
 TensorDescType GroupConverter::descOf(Value value, Type elementType) const {
   SmallVector<int64_t> shape(tcp::shapeOf(value));
   if (isa<tcp::MatmulOp>(anchor)) {
-    // cuDNN multiplies batches of matrices.
+    // cuDNN's matmul expects batches of matrices.
     shape.insert(shape.begin(), std::max<int64_t>(0, 3 - static_cast<int64_t>(shape.size())), 1);
     return TensorDescType::get(shape, elementType, /*channelsLast=*/false);
   }
   if (channelsLast)
     std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
-  // cuDNN fuses nothing but bias and relu with a convolution over one dim, and everything over two.
-  // The memory is the same.
+  // With a convolution over one dim cuDNN fuses only bias and relu, over two dims everything. The
+  // memory is the same.
   if (auto conv = dyn_cast<tcp::ConvOpInterface>(anchor); conv && conv.getSpatialRank() == 1)
     shape.insert(shape.begin() + 2, 1);
   return TensorDescType::get(shape, elementType, channelsLast);
@@ -223,7 +221,7 @@ Value GroupConverter::convertConv(tcp::ConvOpInterface op) {
     pre.push_back(op.getPad()[i]);
     post.push_back(op.getPad()[i + 1]);
   }
-  if (op.getSpatialRank() == 1) { // as in descOf
+  if (op.getSpatialRank() == 1) { // see descOf
     for (SmallVector<int64_t> *numbers : {&stride, &dilation})
       numbers->insert(numbers->begin(), 1);
     for (SmallVector<int64_t> *numbers : {&pre, &post})
@@ -260,13 +258,13 @@ Value GroupConverter::convertMaxPool(tcp::MaxPoolOp op) {
 
 Value GroupConverter::convertAvgPool(tcp::AvgPoolOp op) {
   if (op.getDivisor())
-    return refuse(op, "cuDNN has no pooling with a divisor of its own");
-  // Without padding both ways of counting are one. What ceil_pad adds is never counted, as in cuDNN
-  // when it excludes padding.
+    return refuse(op, "cuDNN has no pooling with a custom divisor");
+  // Without padding both modes are equal. PyTorch never counts ceil_pad, so it is like excluded
+  // padding.
   bool counted = op.getCountIncludePad() && !llvm::all_of(op.getPad(), isZero);
   if (counted && !llvm::all_of(op.getCeilPad(), isZero))
-    return refuse(op, "cuDNN counts all of the padding or none, not the part that ceil_mode "
-                      "does not add");
+    return refuse(op, "cuDNN counts all of the padding or none, but ceil_mode requires "
+                      "counting a part");
   return createPool(op,
                     counted ? cudnn::ResampleMode::AvgpoolIncludePadding
                             : cudnn::ResampleMode::AvgpoolExcludePadding,
@@ -274,7 +272,7 @@ Value GroupConverter::convertAvgPool(tcp::AvgPoolOp op) {
                     op.getCeilPad());
 }
 
-/// The mean over all spatial dims is an average pooling with one window as large as they are.
+/// The mean over all spatial dims is an average pooling with a window of their sizes.
 Value GroupConverter::convertMean(tcp::ReduceMeanOp op) {
   int64_t rank = op.getType().getRank();
   auto isSpatial = [&](int64_t first) {
@@ -282,7 +280,7 @@ Value GroupConverter::convertMean(tcp::ReduceMeanOp op) {
            op.getDims().front() == first && op.getDims().back() == first + rank - 3;
   };
   if (!isSpatial(1) && !isSpatial(2))
-    return refuse(op, "cuDNN takes the mean over the spatial dims, not over others");
+    return refuse(op, "cuDNN supports the mean over all spatial dims, not over other dims");
   ArrayRef<int64_t> window = descOf(op.getInput()).getShape().drop_front(2);
   SmallVector<int64_t> ones(window.size(), 1), none(2 * window.size());
   return createPool(op, cudnn::ResampleMode::AvgpoolIncludePadding, cudnn::PaddingMode::ZeroPad,
@@ -292,7 +290,7 @@ Value GroupConverter::convertMean(tcp::ReduceMeanOp op) {
 //===-- pointwise operations ---------------------------------------------------------------===//
 
 Value GroupConverter::createNumber(Operation *op, FloatAttr number) {
-  // The compute type holds every number of a narrower type.
+  // The compute type represents every number of a narrower type.
   bool losesInfo = false;
   APFloat value = number.getValue();
   value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &losesInfo);
@@ -306,7 +304,7 @@ Value GroupConverter::lookup(Operation *op, Value operand) {
   if (FloatAttr number = numberOf(operand))
     return createNumber(op, number);
   if (operand.getDefiningOp<arith::ConstantOp>())
-    return refuse(op, "a constant operand of several numbers");
+    return refuse(op, "a constant operand that is not a scalar");
   return values.lookup(operand);
 }
 
@@ -321,7 +319,7 @@ Value GroupConverter::convertPointwise(Operation *op) {
   auto number = [&](double value) { return builder.getF64FloatAttr(value); };
   auto bound = [&](PointwiseMode mode) {
     cudnn::PointwiseOp pointwise = create(op, mode, inputs, type);
-    // As PyTorch does. The default of cuDNN drops NaN.
+    // PyTorch propagates NaN; cuDNN's default does not.
     pointwise.setNanPropagation(cudnn::NanPropagation::PropagateNan);
     return pointwise;
   };
@@ -335,7 +333,7 @@ Value GroupConverter::convertPointwise(Operation *op) {
         };
         if (isInside(sub.getLhs()) || !isInside(sub.getRhs()))
           return create(op, PointwiseMode::Sub, inputs, type);
-        // cuDNN takes the value of the chain as first operand alone. a - b and -b + a are equal.
+        // cuDNN requires the value of the chain as the first operand. a - b and -b + a are equal.
         Value negated = create(op, PointwiseMode::Neg, inputs[1], descOf(sub.getRhs(), f32));
         return create(op, PointwiseMode::Add, {negated, inputs[0]}, type);
       })
@@ -360,7 +358,7 @@ Value GroupConverter::convertPointwise(Operation *op) {
         return pointwise;
       })
       .Case([&](tcp::ClampOp clamp) -> Value {
-        if (!clamp.getMinFloat()) { // a relu has a lower bound
+        if (!clamp.getMinFloat()) { // relu_fwd always has a lower bound
           inputs.push_back(createNumber(op, clamp.getMaxFloatAttr()));
           return bound(PointwiseMode::Min);
         }
@@ -370,7 +368,7 @@ Value GroupConverter::convertPointwise(Operation *op) {
           pointwise.setUpperClipAttr(number(clamp.getMaxFloat()->convertToDouble()));
         return pointwise;
       })
-      .Default([&](Operation *) { return refuse(op, "no operation that cuDNN fuses"); });
+      .Default([&](Operation *) { return refuse(op, "not an operation that cuDNN fuses"); });
 }
 
 Value GroupConverter::convertOp(Operation *op) {

@@ -1,5 +1,5 @@
-// What each tcp op becomes in a `cudnn.graph`, and a whole group as one graph. Grouping converts a
-// candidate to find out what it would be; the conversion of phase `cudnn` converts what was chosen.
+// Converts tcp ops and groups to `cudnn.graph`s. Grouping converts candidates to query the support
+// table; phase `cudnn` converts the groups.
 
 #ifndef CONVOY_PASSES_FUSION_OPSTOCUDNN_H
 #define CONVOY_PASSES_FUSION_OPSTOCUDNN_H
@@ -9,28 +9,27 @@
 
 namespace convoy {
 
-/// Whether cuDNN has an operation for `op` that others can surround: a convolution, matrix product,
-/// pooling or mean.
+/// Whether `op` can be the anchor of a group: a convolution, matrix product, pooling or mean.
 bool isAnchor(mlir::Operation *op);
 
-/// The pointwise modes that ops of a group become.
+/// The pointwise modes of the operations to which ops of a group are converted.
 llvm::ArrayRef<cudnn::PointwiseMode> groupModes();
 
-/// Ops of one block that are to become one graph, in order. `inputs` are the values that they read
-/// from elsewhere, but for numbers, in the order of the graph's arguments; the last op's result is
-/// the graph's.
+/// Ops of one block that become one graph, in order. `inputs` are the other values that they read,
+/// except scalar constants, in the order of the graph's arguments. The last op's result is the
+/// result of the graph.
 struct GroupOps {
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::SetVector<mlir::Value> inputs;
 
-  /// Ops that are in no group yet.
+  /// The given ops, which are not in a group yet.
   static GroupOps of(llvm::ArrayRef<mlir::Operation *> ops);
-  /// The body of a group. Fails with the reason when its one result is not that of its last op.
+  /// The body of a group. Fails with the reason if the last op's result is not the only result.
   static std::optional<GroupOps> of(tcp::IsolatedGroupOp group, std::string &reason);
 };
 
-/// The graph of `group` at `builder`'s place, with the operations in the order of the ops. Null
-/// when there is none, with the reason.
+/// Creates the graph of `group` at the insertion point, with the operations in the order of the
+/// ops. Returns null with the reason in `reason` if an op cannot be converted.
 cudnn::GraphOp convertGroup(mlir::OpBuilder &builder, llvm::StringRef name, const GroupOps &group,
                             std::string &reason);
 

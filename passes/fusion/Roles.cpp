@@ -28,7 +28,7 @@ std::optional<Anchor> parseAnchor(StringRef name) {
   return static_cast<Anchor>(found - kAnchors);
 }
 
-/// The name without the position. Networks have names of their own for sums and products.
+/// The name without the position. Common sums and products have the names that networks use.
 static std::string baseName(const Role &role) {
   if (role.mode == PointwiseMode::ReluFwd)
     return kRelus[static_cast<int>(role.relu)].str();

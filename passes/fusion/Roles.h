@@ -1,5 +1,5 @@
-// The roles of operations in a graph that cuDNN fuses: the one vocabulary of groups, of the support
-// table and of its generator. A role is a pointwise mode of ODS and what distinguishes its uses.
+// The roles of operations in a graph that cuDNN fuses, used by groups, the support table and its
+// generator. A role is a pointwise mode with a position, an extent and bounds.
 
 #ifndef CONVOY_PASSES_FUSION_ROLES_H
 #define CONVOY_PASSES_FUSION_ROLES_H
@@ -11,27 +11,27 @@
 
 namespace convoy {
 
-/// The operation that the others of a graph surround. A convolution over one spatial dim is one
+/// The operation that a graph is built around. A convolution over one spatial dim is a convolution
 /// over two with a height of 1.
 enum class Anchor { Conv1d, Conv2d, Conv3d, Matmul, MaxPool, AvgPool, Mean };
 
-/// Where a pointwise operation is: before the anchor, after it, or on a tensor that an operation
-/// after the anchor reads.
+/// The position of a pointwise operation: before the anchor, on an operand of an operation after
+/// the anchor, or after the anchor.
 enum class Position { Prologue, Operand, Epilogue };
 
-/// What the second operand of an operation is: a tensor of the result's shape, of one number a
-/// channel, of one number an image and channel, of one number a pixel, of one number, of another
-/// shape that is broadcast, a number that is part of the graph, or a value of the graph that
-/// depends on the same value as the first operand.
+/// The second operand of an operation: a tensor of the result's shape, with one number per channel,
+/// per image and channel, or per pixel, of one number, or of another shape that is broadcast; a
+/// scalar constant of the graph; or a value of the graph that depends on the same value as the first
+/// operand.
 enum class Extent { None, Full, Channel, Gate, Pixels, One, Broadcast, Scalar, Virtual };
 
-/// The bounds of `relu_fwd`: `lower_clip` 0 alone, an `upper_clip` too, another `lower_clip`, or a
-/// slope below it.
+/// The bounds of `relu_fwd`: `lower_clip` 0, also an `upper_clip`, another `lower_clip`, or a
+/// `lower_clip_slope`.
 enum class ReluKind { Relu, Clip, Clamp, Leaky };
 
 struct Role {
   Position position = Position::Epilogue;
-  cudnn::PointwiseMode mode = cudnn::PointwiseMode::Identity; ///< identity: a change of type
+  cudnn::PointwiseMode mode = cudnn::PointwiseMode::Identity; ///< identity: a cast
   Extent extent = Extent::None;
   ReluKind relu = ReluKind::Relu;
 
@@ -43,9 +43,9 @@ struct Role {
   std::string name() const;
 };
 
-/// Every role that an operation of a group can have, each with its own name.
+/// Every role that an operation of a group can have. Their names are distinct.
 llvm::ArrayRef<Role> allRoles();
-/// The role of that name.
+/// The role with the given name.
 std::optional<Role> parseRole(llvm::StringRef name);
 
 llvm::StringRef stringifyAnchor(Anchor anchor);

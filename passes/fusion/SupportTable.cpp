@@ -31,7 +31,7 @@ static std::string nameOf(const SupportTable::Sequence &sequence) {
                     "+");
 }
 
-//===-- reading ----------------------------------------------------------------------------===//
+//===-- parsing ----------------------------------------------------------------------------===//
 
 /// Reads one of `names` as an enumerator.
 template <typename Enum>
@@ -180,7 +180,7 @@ std::optional<SupportTable> SupportTable::parse(StringRef text, StringRef name,
   return table;
 }
 
-//===-- questions --------------------------------------------------------------------------===//
+//===-- queries ----------------------------------------------------------------------------===//
 
 bool SupportTable::Refusal::matches(const SupportQuery &query, StringRef dtype,
                                     int64_t bytes) const {
@@ -212,7 +212,7 @@ std::optional<std::string> SupportTable::refuse(const SupportQuery &query) const
     if (refusal.matches(query, dtype, channelBytes))
       return subject + ": " + refusal.reason;
 
-  // Of the rows for this subject, the one that meets most conditions gives the reason.
+  // The row for this subject that matches most conditions determines the reason.
   int best = -1;
   std::string reason = ("the support table has no row for " + nameOf(role) + " with " +
                         stringifyAnchor(query.anchor))
@@ -228,25 +228,26 @@ std::optional<std::string> SupportTable::refuse(const SupportQuery &query) const
     if (!llvm::is_contained(row.anchors, query.anchor) || !llvm::is_contained(row.roles, role))
       continue;
     if (!llvm::is_contained(row.dtypes, dtype))
-      consider(0, "cuDNN takes " + oneOf(row.dtypes) + ", not " + dtype);
+      consider(0, "cuDNN supports " + oneOf(row.dtypes) + ", not " + dtype);
     else if (!llvm::is_contained(row.layouts, query.layout))
-      consider(1, "cuDNN takes " + oneOf(row.layouts) + ", not " + nameOf(query.layout));
+      consider(1, "cuDNN supports " + oneOf(row.layouts) + ", not " + nameOf(query.layout));
     else if (!llvm::is_contained(row.ranks, query.rank))
-      consider(2, "cuDNN takes rank " + oneOf(row.ranks) + ", not " + Twine(query.rank));
+      consider(2, "cuDNN supports rank " + oneOf(row.ranks) + ", not " + Twine(query.rank));
     else if (query.channelGroups != ChannelGroups::NotApplicable && !row.channelGroups.empty() &&
              !llvm::is_contained(row.channelGroups, query.channelGroups))
-      consider(3, "cuDNN takes groups of channels " + oneOf(row.channelGroups) + ", not " +
+      consider(3, "cuDNN supports channel groups " + oneOf(row.channelGroups) + ", not " +
                       nameOf(query.channelGroups));
     else if (channelBytes % row.channelBytes)
-      consider(4, "cuDNN takes channels of a multiple of " + Twine(row.channelBytes) +
+      consider(4, "cuDNN supports channels that are a multiple of " + Twine(row.channelBytes) +
                       " bytes, not " + Twine(query.channels) + " of " + dtype);
     else if (!row.after.empty() && !llvm::is_contained(row.after, after))
-      consider(5, "cuDNN takes it after " + oneOf(row.after) + ", not " +
-                      (after.roles.empty() ? "after the anchor" : "after " + nameOf(after)));
+      consider(5,
+               "cuDNN supports it after " + oneOf(row.after) + ", not " +
+                   (after.roles.empty() ? "directly after the anchor" : "after " + nameOf(after)));
     else if (row.tf32 && !allowTf32 && query.dtype.isF32())
-      consider(6, "in f32 every engine of cuDNN uses TF32, which allow-tf32=false forbids");
+      consider(6, "in f32 all engines of cuDNN use TF32, which allow-tf32=false forbids");
     else if (row.since > cudnn_backend::kMinimumCudnn)
-      consider(7, "needs cuDNN " + Twine(row.since) + ", programs run with " +
+      consider(7, "needs cuDNN " + Twine(row.since) + ", but programs support " +
                       Twine(cudnn_backend::kMinimumCudnn) + " and later");
     else
       return std::nullopt;
@@ -256,27 +257,31 @@ std::optional<std::string> SupportTable::refuse(const SupportQuery &query) const
 
 std::optional<std::string> SupportTable::refusePointwise(const Role &role, Type dtype,
                                                          Layout layout) const {
-  // The rows are about operands of the result's shape. cuDNN 9.19 takes one number a channel too.
+  // The rows are about operands of the result's shape. cuDNN 9.19 also accepts one number per
+  // channel.
   if (role.extent == Extent::Gate || role.extent == Extent::Pixels || role.extent == Extent::One ||
       role.extent == Extent::Broadcast)
-    return role.name() + ": cuDNN takes pointwise operations alone with operands like the result, "
-                         "or with one number a channel";
+    return role.name() + ": without an anchor cuDNN supports operands of the result's shape "
+                         "or with one number per channel";
   std::string name = debugString(dtype);
   bool strict = false;
   for (const Pointwise &row : pointwise) {
     if (!llvm::is_contained(row.modes, role.mode) || !llvm::is_contained(row.dtypes, name) ||
         !llvm::is_contained(row.layouts, layout) || row.since > cudnn_backend::kMinimumCudnn)
       continue;
-    // With a number that is part of the graph, all engines of cuDNN 9.19 use TF32.
+    // With a scalar constant, all engines of cuDNN 9.19 use TF32.
     if ((!row.tf32 && role.extent != Extent::Scalar) || allowTf32 || !dtype.isF32())
       return std::nullopt;
     strict = true;
   }
-  StringRef word = cudnn::stringifyPointwiseMode(role.mode);
+  StringRef mode = cudnn::stringifyPointwiseMode(role.mode);
   if (strict)
-    return (word + " alone: in f32 every engine of cuDNN uses TF32, which allow-tf32=false forbids")
+    return (mode + " without an anchor: in f32 all engines of cuDNN use TF32, which "
+                   "allow-tf32=false forbids")
         .str();
-  return ("the support table takes no " + word + " alone in " + nameOf(layout) + " " + name).str();
+  return ("the support table has no row for " + mode + " without an anchor in " + nameOf(layout) +
+          " " + name)
+      .str();
 }
 
 } // namespace convoy

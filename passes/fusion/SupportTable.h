@@ -1,6 +1,6 @@
-// What cuDNN accepts, as data: rows of support_table.json, which is built in and can be replaced by
-// a file. Grouping, the verification of groups, alternatives and the reasons that a user reads all
-// come from this one table.
+// The graphs that cuDNN supports, as rows of support_table.json. The table is built in and can be
+// replaced by a file. Grouping, the verification of groups, alternatives and the reasons that users
+// see are based on it.
 
 #ifndef CONVOY_PASSES_FUSION_SUPPORTTABLE_H
 #define CONVOY_PASSES_FUSION_SUPPORTTABLE_H
@@ -10,16 +10,16 @@
 
 namespace convoy {
 
-/// How the tensors of an anchor lie in memory.
+/// The memory layout of an anchor's tensors.
 enum class Layout { ChannelsLast, ChannelsFirst, RowMajor };
 
-/// The groups of channels of a convolution; other anchors have none.
+/// The channel groups of a convolution. Other anchors have none.
 enum class ChannelGroups { NotApplicable, None, Grouped, Depthwise };
 
-/// One question: an anchor, or one role beside it.
+/// A query about an anchor, or about one role with it.
 struct SupportQuery {
   Anchor anchor = Anchor::Conv2d;
-  std::optional<Role> role; ///< nothing: the anchor itself
+  std::optional<Role> role; ///< absent: the anchor itself
   mlir::Type dtype;         ///< of the anchor's operands
   Layout layout = Layout::ChannelsLast;
   int64_t rank = 0; ///< of the anchor's operands in the graph
@@ -30,24 +30,23 @@ struct SupportQuery {
 
 class SupportTable {
 public:
-  /// The built-in table, or that of the file `path` when it is not empty. Without `allowTf32`, rows
-  /// whose engines all round f32 to TF32 do not take f32. On failure says why in `error`.
+  /// Loads the built-in table, or the file `path` if it is not empty. Without `allowTf32`, rows
+  /// whose engines all round f32 to TF32 do not accept f32. On failure `error` has the reason.
   static std::optional<SupportTable> load(llvm::StringRef path, bool allowTf32, std::string &error);
 
-  /// Nothing when a row accepts and no refusal matches, else the reason: what is accepted, and what
-  /// came.
+  /// Returns std::nullopt if a row accepts the query and no refusal matches it, else the reason.
   std::optional<std::string> refuse(const SupportQuery &query) const;
 
-  /// The same for a pointwise operation in a graph without an anchor.
+  /// Like `refuse`, for a pointwise operation in a graph without an anchor.
   std::optional<std::string> refusePointwise(const Role &role, mlir::Type dtype,
                                              Layout layout) const;
 
-  /// The anchor itself, or a role beside it.
+  /// The anchor itself, or a role with it.
   struct Subject {
     std::optional<Role> role;
     bool operator==(const Subject &other) const { return role == other.role; }
   };
-  /// What may be between an anchor and a role.
+  /// Roles between an anchor and a role.
   struct Sequence {
     llvm::SmallVector<Role> roles;
     bool operator==(const Sequence &other) const { return roles == other.roles; }
@@ -62,13 +61,13 @@ private:
     std::vector<ChannelGroups> channelGroups; ///< empty: all
     std::vector<int64_t> ranks;
     int64_t channelBytes = 1; ///< bytes of the channels of a group are a multiple of this
-    int64_t since = 0;        ///< first cuDNN version, as CUDNN_VERSION counts
+    int64_t since = 0;        ///< first cuDNN version, as in CUDNN_VERSION
     bool tf32 = false;        ///< in f32, every engine uses TF32
-    /// What may be between anchor and role; empty: everything.
+    /// The roles that may be between anchor and role; empty: all.
     std::vector<Sequence> after;
     std::string note;
   };
-  /// Graphs that are not formed although a row may accept them, and why. An empty list matches all.
+  /// Graphs that are refused even if a row accepts them. An empty list matches all values.
   struct Refusal {
     std::vector<Anchor> anchors;
     std::vector<Subject> roles;
@@ -76,13 +75,13 @@ private:
     std::vector<Layout> layouts;
     std::vector<ChannelGroups> channelGroups;
     std::vector<int64_t> ranks;
-    /// It matches where the bytes of the channels are not a multiple of this; 0: everywhere.
+    /// Matches if the bytes of the channels are not a multiple of this; 0: always.
     int64_t channelBytes = 0;
     std::string reason;
 
     bool matches(const SupportQuery &query, llvm::StringRef dtype, int64_t channelBytes) const;
   };
-  /// Pointwise operations alone that cuDNN accepts.
+  /// Pointwise operations that cuDNN accepts without an anchor.
   struct Pointwise {
     std::vector<cudnn::PointwiseMode> modes;
     std::vector<std::string> dtypes;

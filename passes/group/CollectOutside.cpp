@@ -1,5 +1,4 @@
-// Hands the reasons why ops stay outside the groups on to the manifest, before lowering makes the
-// ops unrecognizable.
+// Records the reasons why ops are outside of groups in the manifest, before the ops are lowered.
 
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"

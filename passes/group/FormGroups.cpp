@@ -1,6 +1,6 @@
 // Forms the groups that become cuDNN graphs. A group grows from its anchor by ops whose results are
-// used in the group alone, so that one value leaves it: where its last op was, it never closes a
-// cycle. Each candidate is converted to its graph, and the support table is asked about that.
+// used only in the group, so it has one result and, inserted at its last op, never creates a cycle.
+// Each candidate is converted to its graph, for which the support table is queried.
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
@@ -19,13 +19,13 @@ using namespace convoy::tcp;
 
 namespace {
 
-/// Ops of a group: each candidate is converted as a whole, which must not become quadratic in the
-/// length of a chain.
+/// The maximum number of ops in a group. Each candidate is converted as a whole, so without a limit
+/// the time would be quadratic in the length of a chain.
 constexpr size_t kMaxOps = 32;
-/// Ops between a value and the next that all its users lead to.
+/// The maximum number of ops in a region (`nextRegion`).
 constexpr size_t kMaxBranches = 8;
 
-/// A group that grows. The last op's result leaves it.
+/// A group that is being formed. The last op's result is its result.
 struct Candidate {
   Operation *anchor;
   SmallVector<Operation *> ops; ///< in the order of the block
@@ -40,35 +40,37 @@ struct FormGroupsPass : public convoy::impl::TcpFormGroupsPassBase<FormGroupsPas
   void runOnOperation() override;
 
 private:
-  /// Adds `ops` when the group is one graph with them that the table accepts.
+  /// Adds `ops` if the group with them becomes one graph that the table accepts. Otherwise returns
+  /// false and sets the reason.
   bool extend(Candidate &group, ArrayRef<Operation *> ops, std::string &reason);
   void growEpilogue(Candidate &group);
-  /// Adds the ops that compute `values`, which the group reads, and those that compute what these
-  /// read, as long as the group alone reads them.
+  /// Adds the ops that compute `values`, which the group reads, and transitively their producers,
+  /// if only the group uses their results.
   void growProducers(Candidate &group, SmallVector<Value> values);
   void growPrologue(Candidate &group) { growProducers(group, {group.anchor->getOperand(0)}); }
   void growOperands(Candidate &group);
   bool isFree(Operation *op) const {
-    return op->hasTrait<convoy::tcp::Elementwise>() && !taken.contains(op);
+    return op->hasTrait<convoy::tcp::Elementwise>() && !grouped.contains(op);
   }
-  /// The ops from `value` to the next value through which everything that depends on it goes; none
-  /// when there is no such value.
+  /// The ops that depend on `value`, up to the next single value on which all later users depend.
+  /// Empty if there is no such value.
   SmallVector<Operation *> nextRegion(Value value) const;
-  /// Notes why `op` stays outside; the first reason stays.
-  void leave(Operation *op, const Twine &reason) { outside.try_emplace(op, reason.str()); }
+  /// Records why `op` is outside, unless there is a reason already.
+  void recordOutside(Operation *op, const Twine &reason) { outside.try_emplace(op, reason.str()); }
   void markOutside(Block &block);
 
   std::optional<SupportTable> table;
-  llvm::DenseSet<Operation *> taken;
+  llvm::DenseSet<Operation *> grouped;
   llvm::DenseMap<Operation *, std::string> outside;
 };
 
 } // namespace
 
-/// Why an op that cuDNN takes is better off as a generated kernel; empty when it is not.
-static std::string whyGenerated(Operation *anchor) {
-  // 256 images of 112x112x64 in f16, 3x3, on an H200: 762 us by the one engine of cuDNN 9.19, 243
-  // us generated.
+/// The reason why a generated kernel is preferred for an op that cuDNN supports, or an empty
+/// string.
+static std::string reasonForGeneratedKernel(Operation *anchor) {
+  // 256 images of 112x112x64 in f16, 3x3, on an H200: 762 us with the one engine of cuDNN 9.19, 243
+  // us with the generated kernel.
   return isa<MaxPoolOp>(anchor) ? "max_pool: a generated kernel is faster than cuDNN's" : "";
 }
 
@@ -83,7 +85,7 @@ bool FormGroupsPass::extend(Candidate &group, ArrayRef<Operation *> ops, std::st
   llvm::append_range(all, ops);
   llvm::sort(all, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   if (all.size() > kMaxOps) {
-    reason = ("its group has " + Twine(kMaxOps) + " ops already").str();
+    reason = ("its group already has " + Twine(kMaxOps) + " ops").str();
     return false;
   }
   OpBuilder builder(&getContext());
@@ -98,7 +100,7 @@ bool FormGroupsPass::extend(Candidate &group, ArrayRef<Operation *> ops, std::st
   group.ops = std::move(all);
   group.anchorName = stringifyAnchor(form->query.anchor).str();
   group.pattern = form->pattern();
-  taken.insert(ops.begin(), ops.end());
+  grouped.insert(ops.begin(), ops.end());
   return true;
 }
 
@@ -106,7 +108,7 @@ SmallVector<Operation *> FormGroupsPass::nextRegion(Value value) const {
   SmallVector<Operation *> region;
   SmallVector<Value> live = {value};
   while (region.size() < kMaxBranches) {
-    // Everything that reads a live value, the first op of the block first.
+    // The first user of a live value in the block.
     Operation *next = nullptr;
     for (Value each : live)
       for (Operation *user : each.getUsers()) {
@@ -139,14 +141,14 @@ void FormGroupsPass::growEpilogue(Candidate &group) {
       if (!value.hasOneUse())
         for (Operation *user : value.getUsers())
           if (isFree(user))
-            leave(user, "the result of " + value.getDefiningOp()->getName().stripDialect() +
-                            " before it has other uses");
+            recordOutside(user, "the result of " + value.getDefiningOp()->getName().stripDialect() +
+                                    " has other uses");
       return;
     }
     std::string reason;
     if (!extend(group, region, reason)) {
       for (Operation *op : region)
-        leave(op, reason);
+        recordOutside(op, reason);
       return;
     }
   }
@@ -160,11 +162,11 @@ void FormGroupsPass::growProducers(Candidate &group, SmallVector<Value> values) 
       continue;
     std::string reason;
     if (!llvm::all_of(op->getUsers(), isInside))
-      leave(op, "its result has other uses than " + group.anchorName);
+      recordOutside(op, "its result is not only used by " + group.anchorName);
     else if (extend(group, op, reason))
       llvm::append_range(values, op->getOperands());
     else
-      leave(op, reason);
+      recordOutside(op, reason);
   }
 }
 
@@ -184,11 +186,11 @@ void FormGroupsPass::markOutside(Block &block) {
     if (auto found = outside.find(&op); found != outside.end())
       reason = found->second;
     else if (op.hasTrait<convoy::tcp::Elementwise>())
-      reason = "elementwise, with no anchor beside it";
+      reason = "elementwise, not next to an anchor";
     else if (isa<ReshapeOp>(op))
-      reason = "reshape: a view, which costs nothing";
+      reason = "reshape: a view, needs no kernel";
     else
-      reason = (op.getName().stripDialect() + ": not an operation of cuDNN's graphs").str();
+      reason = (op.getName().stripDialect() + ": cuDNN's graphs have no such operation").str();
     op.setAttr(kOutsideAttr, StringAttr::get(&getContext(), reason));
   }
 }
@@ -197,7 +199,7 @@ void FormGroupsPass::runOnOperation() {
   func::FuncOp function = getOperation();
   if (function.isExternal() || getTarget(function) == Target::Cpu)
     return;
-  taken.clear();
+  grouped.clear();
   outside.clear();
   Block &block = function.getBody().front();
 
@@ -208,17 +210,17 @@ void FormGroupsPass::runOnOperation() {
     std::string reason;
     Candidate group{&op, {}, {}, {}};
     if (extend(group, &op, reason))
-      reason = whyGenerated(&op);
+      reason = reasonForGeneratedKernel(&op);
     if (reason.empty()) {
       groups.push_back(std::move(group));
       continue;
     }
-    taken.erase(&op);
-    leave(&op, reason);
+    grouped.erase(&op);
+    recordOutside(&op, reason);
   }
-  // The sum of two branches goes to the anchor that comes last: the other one has been computed by
-  // then. Epilogues come before prologues: what one op ends is cheaper to it than to the many that
-  // may begin with it.
+  // The sum of two branches becomes part of the last anchor's group, because the other branch is
+  // computed by then. Epilogues are grown before prologues: an op is computed once in an epilogue,
+  // but in the prologues of several groups it may be computed in each.
   for (Candidate &group : llvm::reverse(groups))
     growEpilogue(group);
   for (Candidate &group : groups)

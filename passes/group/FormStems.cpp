@@ -1,5 +1,5 @@
-// Groups that a kernel of our own computes: the first layers of convolutional networks. Before the
-// groups for cuDNN, which would take their convolution alone.
+// Forms the groups of stems, which a kernel of the artifact computes. Runs before the groups for
+// cuDNN are formed, which would contain the convolution of a stem.
 
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"

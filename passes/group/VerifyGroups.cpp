@@ -1,4 +1,5 @@
-// The contract of the group phase: every group becomes one graph, which the support table accepts.
+// Verifies the result of phase `group`: every group becomes one graph that the support table
+// accepts.
 
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"
@@ -32,7 +33,7 @@ void VerifyGroupsPass::runOnOperation() {
   }
   getOperation().walk([&](tcp::IsolatedGroupOp group) {
     auto fail = [&](const Twine &reason) {
-      group.emitError("group that is not one cuDNN graph: ") << reason;
+      group.emitError("does not form one cuDNN graph: ") << reason;
       signalPassFailure();
     };
     std::string reason;

@@ -1,5 +1,4 @@
-// Which operations of a group belong into one graph is a guess that only the GPU can judge, so
-// other ways are offered beside it.
+// Adds other ways to split or order the operations of a graph. Tuning measures which is fastest.
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
@@ -34,7 +33,7 @@ private:
 /// Operations that become one graph, in order.
 using Part = SmallVector<Operation *>;
 
-/// Makes the alternatives of one graph, at the builder's place.
+/// Creates the alternatives of one graph at the insertion point.
 class Alternatives {
 public:
   Alternatives(OpBuilder &builder, GraphOp graph, const SupportTable &table, GraphTable &graphs,
@@ -43,14 +42,15 @@ public:
         remarks(remarks) {}
 
   void add();
-  /// The same of a stem, which cuDNN has no engine for as a whole.
+  /// Adds the alternative of a stem, for which cuDNN has no engine as a whole.
   void addToStem();
 
 private:
   void addOrder(const GraphForm &form, bool biasFirst);
-  /// `source` is the graph, or has the sums that follow its convolution in another order.
+  /// Adds the ways to split `source`, which is the graph or a copy with reordered sums.
   void addCuts(GraphOp source, bool reordered);
-  /// Of the arguments of `source` the last one may be one more than the graph has, which is zero.
+  /// Adds an alternative with one step per part. `source` may have one argument more than the
+  /// graph, which is zero.
   void addCut(GraphOp source, const GraphForm &form, ArrayRef<Part> parts);
   void write(StringRef name, GraphOp source, ArrayRef<CutGraph> steps);
   void remark(const Twine &what) {
@@ -66,7 +66,7 @@ private:
   llvm::StringSet<> names;
 };
 
-/// A graph that is no part of a module.
+/// A copy of a graph that is not in a module.
 struct Detached {
   explicit Detached(GraphOp graph) : graph(cast<GraphOp>(graph->clone())) {}
   ~Detached() { graph->destroy(); }
@@ -77,8 +77,8 @@ struct Detached {
 
 } // namespace
 
-/// The operations of `graph` but its constants.
-static Part allOf(GraphOp graph) {
+/// The operations of `graph` except its constants.
+static Part operationsOf(GraphOp graph) {
   Part ops;
   for (Operation &op : graph.getBody().front().without_terminator())
     if (!isa<ConstantOp>(op))
@@ -149,14 +149,14 @@ static Part opsOf(ArrayRef<GraphStep> steps) {
 void Alternatives::addCuts(GraphOp source, bool reordered) {
   std::string reason;
   std::optional<GraphForm> form = matchGraph(source, reason);
-  assert(form && form->isLinear() && "a graph with the same operations has a form");
+  assert(form && form->isLinear() && "a reordered graph has a form");
   Part before = opsOf(form->at(Position::Prologue)), after = opsOf(form->at(Position::Operand)),
        epilogue = opsOf(form->at(Position::Epilogue));
   bool biasFirst = !epilogue.empty() && isBias(form->at(Position::Epilogue).front());
   llvm::append_range(after, epilogue);
   llvm::sort(after, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  // `count` operations after the anchor stay with it, and the rest stays together: more cuts would
-  // only move the same values through memory once more.
+  // Splits after the anchor and the next `count` operations. The rest stays together, because each
+  // further split writes and reads the same values once more.
   auto addCutsAfter = [&](size_t count) {
     Part middle = {form->anchor};
     middle.append(after.begin(), after.begin() + count);
@@ -166,15 +166,15 @@ void Alternatives::addCuts(GraphOp source, bool reordered) {
       parts.push_back(rest);
     SmallVector<Part> whole = parts;
     whole.front().insert(whole.front().begin(), before.begin(), before.end());
-    if (whole.size() > 1 || reordered) // else it is the graph itself
+    if (whole.size() > 1 || reordered) // otherwise it is the graph itself
       addCut(source, *form, whole);
     if (!before.empty()) {
       parts.insert(parts.begin(), before);
       addCut(source, *form, parts);
     }
   };
-  // Behind the anchor alone, and behind a bias, which precompiled kernels of convolutions take.
-  // Pointwise operations alone are as fast in any order.
+  // After the anchor, and after a bias, which precompiled kernels of convolutions support. A graph
+  // of pointwise operations is equally fast in any order.
   addCutsAfter(after.size());
   if (!after.empty() && !reordered)
     addCutsAfter(0);
@@ -182,13 +182,13 @@ void Alternatives::addCuts(GraphOp source, bool reordered) {
     addCutsAfter(1);
 }
 
-/// Why the bias does not go before residuals; nothing where it may. The rows of the support table
-/// are about graphs with residuals first.
+/// The reason why the bias must not precede residuals, or std::nullopt. The rows of the support
+/// table are about graphs with residuals first.
 static std::optional<StringRef> refuseBiasFirst(const GraphForm &form, bool allowTf32) {
   if (form.query.channelGroups == ChannelGroups::Depthwise)
-    return "the precompiled kernels that cuDNN has for groups of one channel want residuals first";
+    return "cuDNN's precompiled kernels for depthwise convolutions expect residuals first";
   if (form.query.anchor == Anchor::Conv3d && form.query.dtype.isF32() && !allowTf32)
-    return "over three spatial dims in f32 every engine of cuDNN for this uses TF32, which "
+    return "over three spatial dims in f32 all engines of cuDNN for this use TF32, which "
            "allow-tf32=false forbids";
   return std::nullopt;
 }
@@ -207,8 +207,8 @@ void Alternatives::add() {
   std::optional<GraphForm> form = matchGraph(graph, reason);
   if (!form || !form->isLinear())
     return remark("no alternatives: " + (!form          ? reason
-                                         : form->anchor ? "a pooling is a graph alone"
-                                                        : "it is pointwise operations alone"));
+                                         : form->anchor ? "a pooling cannot be split"
+                                                        : "the graph has no anchor"));
   names.insert(form->pattern());
   addCuts(graph, /*reordered=*/false);
   if (!isa<ConvolutionOp>(form->anchor))
@@ -216,9 +216,9 @@ void Alternatives::add() {
   for (bool biasFirst : {false, true})
     addOrder(*form, biasFirst);
   if (Detached other(graph);
-      wantsBias(other.conv()) && succeeded(insertBias(other.graph, other.conv())))
+      lacksBias(other.conv()) && succeeded(insertBias(other.graph, other.conv())))
     if (std::optional<GraphForm> wider = matchGraph(other.graph, reason))
-      addCut(other.graph, *wider, allOf(other.graph));
+      addCut(other.graph, *wider, operationsOf(other.graph));
 }
 
 void Alternatives::addToStem() {
@@ -227,17 +227,18 @@ void Alternatives::addToStem() {
   auto identity = dyn_cast<PointwiseOp>(body.front());
   auto pool = dyn_cast<ResampleOp>(*body.getTerminator()->getPrevNode());
   if (!identity || identity.getMode() != PointwiseMode::Identity || !pool)
-    return remark("no alternatives: it is no stem");
+    return remark("no alternatives: not a stem");
   auto imageType = cast<TensorDescType>(identity.getInputs()[0].getType());
   if (!imageType.getElementType().isF32() ||
       imageType.getElementType() != pool.getX().getType().getElementType())
-    return remark("no alternatives: the kernels of a stem are faster than cuDNN's graphs, and only "
-                  "those in f32 use TF32, which may be forbidden");
-  // The convolution reads the image in planes. That takes long, but there are engines for it that
-  // use no TF32, and the kernels use it.
+    return remark(
+        "no alternatives: stem kernels are faster than cuDNN's graphs; only f32 stems need "
+        "an alternative without TF32");
+  // The convolution reads the channels-first image. It is slow, but has engines that do not use
+  // TF32, which the stem's kernels do.
   identity.getY().replaceAllUsesWith(identity.getInputs()[0]);
   identity.erase();
-  Part first = allOf(source.graph);
+  Part first = operationsOf(source.graph);
   Part last = {first.pop_back_val()};
   SmallVector<CutGraph> steps =
       cutGraph(builder, source.graph, {first, last}, imageType.getElementType());
@@ -246,7 +247,7 @@ void Alternatives::addToStem() {
   if (!form || !form->isLinear()) {
     for (CutGraph &step : steps)
       step.graph.erase();
-    return remark("no alternatives: " + (form ? "it is no stem" : reason));
+    return remark("no alternatives: " + (form ? "not a stem" : reason));
   }
   steps[0].graph = graphs.share(steps[0].graph, form->pattern());
   steps[1].graph = graphs.share(steps[1].graph, "max_pool");
@@ -263,7 +264,7 @@ void AddAlternativesPass::runOnOperation() {
   GraphTable graphs(getOperation());
   SmallVector<GraphOp> called(getOperation().getOps<GraphOp>());
   OpBuilder builder(&getContext());
-  // Behind all others, so that theirs are the first numbers in the manifest.
+  // After all other graphs, so that those have the first numbers in the manifest.
   if (!called.empty())
     builder.setInsertionPointAfter(called.back());
   for (GraphOp graph : called) {
@@ -271,7 +272,7 @@ void AddAlternativesPass::runOnOperation() {
       return !attributes || llvm::all_of(attributes.getAsRange<DictionaryAttr>(),
                                          [](DictionaryAttr each) { return each.empty(); });
     };
-    // Alternatives say nothing of uids, numbers by value and ragged tensors.
+    // Steps do not support uids, numbers by value and ragged tensors.
     if (!isPlain(graph.getArgAttrsAttr()) || !isPlain(graph.getResAttrsAttr()))
       continue;
     Alternatives alternatives(builder, graph, *table, graphs, allowTf32, remarks);

@@ -9,17 +9,16 @@ namespace {
 /// One addition to the running value of a convolution.
 struct ConvSum {
   PointwiseOp op;
-  /// What is added: 1 x K x 1... of a bias, the convolution's shape of a residual.
+  /// The added value: 1 x K x 1... for a bias, the convolution's shape for a residual.
   Value other;
   bool isBias = false;
-  /// What the running value and `other` are multiplied by.
+  /// The factors of the running value and of `other`.
   APFloat runningScale, otherScale;
 };
 
 } // namespace
 
-/// The additions that follow a forward convolution one after the other, each the only use of the
-/// value before it.
+/// The chain of additions after a forward convolution. Each is the only use of the previous value.
 static SmallVector<ConvSum> sumsAfter(ConvolutionOp conv) {
   SmallVector<ConvSum> sums;
   ArrayRef<int64_t> shape = conv.getY().getType().getShape();
@@ -43,7 +42,7 @@ static SmallVector<ConvSum> sumsAfter(ConvolutionOp conv) {
   return sums;
 }
 
-/// Whether another order changes nothing but the rounding of sums in the compute type.
+/// Whether another order only changes the rounding of sums in the compute type.
 static bool commutes(ConvolutionOp conv, ArrayRef<ConvSum> sums) {
   PointwiseOp first = sums.front().op;
   Type type = first.getComputeType();
@@ -84,7 +83,7 @@ bool convoy::reorderSums(ConvolutionOp conv, bool biasFirst) {
   return true;
 }
 
-bool convoy::wantsBias(ConvolutionOp conv) {
+bool convoy::lacksBias(ConvolutionOp conv) {
   SmallVector<ConvSum> sums = sumsAfter(conv);
   if (conv.getY().getType().isVectorized() ||
       llvm::any_of(sums, [](const ConvSum &sum) { return sum.isBias; }))
@@ -104,8 +103,8 @@ LogicalResult convoy::insertBias(GraphOp graph, ConvolutionOp conv) {
   unsigned number = graph.getNumArguments();
   if (failed(graph.insertArgument(number, biasType, DictionaryAttr(), conv.getLoc())))
     return failure();
-  // The sum with the bias takes the place of the last residual's; that one becomes virtual and
-  // wide.
+  // The sum with the bias replaces the last sum, which becomes virtual and has the convolution's
+  // type.
   SmallVector<ConvSum> sums = sumsAfter(conv);
   Value running = sums.empty() ? Value(conv.getY()) : Value(PointwiseOp(sums.back().op).getY());
   Type resultType = running.getType();

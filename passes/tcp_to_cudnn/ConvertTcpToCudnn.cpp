@@ -1,5 +1,5 @@
-// Groups become calls of graphs. Equal groups share one graph, so that a network of fifty
-// convolutions builds and tunes the few that differ.
+// Converts groups to calls of graphs. Equal groups share one graph, so that each distinct graph is
+// built and tuned once.
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
@@ -32,7 +32,7 @@ private:
 } // namespace
 
 LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTable &graphs) {
-  // The graph stands before the function, where its first use is read.
+  // The graph is inserted before the function that first uses it.
   OpBuilder builder(group->getParentOfType<func::FuncOp>());
   std::string reason, pattern;
   cudnn::GraphOp graph;
@@ -53,7 +53,7 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
     }
   }
   if (!graph)
-    return group.emitError("group that is not one cuDNN graph: ") << reason;
+    return group.emitError("does not form one cuDNN graph: ") << reason;
   graph = graphs.share(graph, pattern);
 
   builder.setInsertionPoint(group);

@@ -7,7 +7,7 @@ using namespace convoy::cudnn;
 
 namespace convoy {
 
-/// The type of a value of a graph where it has memory.
+/// The type of a value of a graph if it is stored in memory.
 static Type storedType(Value value, GraphOp source, Type dtype) {
   auto type = cast<TensorDescType>(value.getType());
   if (isa<BlockArgument>(value) ||

@@ -1,4 +1,4 @@
-// A graph cut into graphs that are run one after another.
+// Splits a graph into graphs that run one after another.
 
 #ifndef CONVOY_PASSES_TCP_TO_CUDNN_GRAPHSTEPS_H
 #define CONVOY_PASSES_TCP_TO_CUDNN_GRAPHSTEPS_H
@@ -7,15 +7,15 @@
 
 namespace convoy {
 
-/// A graph of some of another one's operations: argument i is `inputs[i]` there, result i
-/// `outputs[i]`.
+/// A graph with a part of another graph's operations. Argument i is `inputs[i]` of that graph,
+/// result i is `outputs[i]`.
 struct CutGraph {
   cudnn::GraphOp graph;
   llvm::SmallVector<mlir::Value> inputs, outputs;
 };
 
-/// The operations of `source` as graphs at `builder`'s place, one for each of `parts`, which hold
-/// them all but its constants, in order. A value that goes from one graph to another is rounded to
+/// Creates one graph for each of `parts` at the insertion point. `parts` are all operations of
+/// `source` except constants, in order. Values that one graph passes to another are rounded to
 /// `dtype`.
 llvm::SmallVector<CutGraph> cutGraph(mlir::OpBuilder &builder, cudnn::GraphOp source,
                                      llvm::ArrayRef<llvm::SmallVector<mlir::Operation *>> parts,

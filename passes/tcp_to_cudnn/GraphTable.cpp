@@ -10,7 +10,7 @@ GraphTable::GraphTable(ModuleOp module) : symbols(module) {
     graphs.try_emplace(contentOf(graph), graph);
 }
 
-/// Text without name and locations.
+/// The text of `graph` without its name and locations.
 std::string GraphTable::contentOf(cudnn::GraphOp graph) {
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -1,4 +1,4 @@
-// The graphs of a module by content, so that equal graphs are one symbol.
+// The graphs of a module by content, so that equal graphs become one symbol.
 
 #ifndef CONVOY_PASSES_TCP_TO_CUDNN_GRAPHTABLE_H
 #define CONVOY_PASSES_TCP_TO_CUDNN_GRAPHTABLE_H
@@ -11,11 +11,12 @@ namespace convoy {
 
 class GraphTable {
 public:
-  /// Knows the graphs that are in `module` already.
+  /// Contains the graphs of `module`.
   explicit GraphTable(mlir::ModuleOp module);
 
-  /// The graph that stands for `graph`: an equal one that came before, `graph` being erased then,
-  /// or `graph` itself, named after `pattern` (a+b becomes @a_b_0, @a_b_1, ...).
+  /// Returns the graph to use for `graph`. If an equal graph exists, erases `graph` and returns
+  /// that one. Otherwise names `graph` after `pattern` (a+b becomes @a_b_0, @a_b_1, ...) and
+  /// returns it.
   cudnn::GraphOp share(cudnn::GraphOp graph, llvm::StringRef pattern);
 
 private:

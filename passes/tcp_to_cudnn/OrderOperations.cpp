@@ -21,9 +21,9 @@ struct OrderOperationsPass
 
 } // namespace
 
-/// Activations for which cuDNN 9.19 finds no kernel, or an old one alone, when they end a
-/// convolution. An identity after them makes it generate one.
-static bool wantsIdentity(PointwiseOp op) {
+/// Activations for which cuDNN 9.19 has no kernel, or only an old one, at the end of a
+/// convolution's graph. With an identity after them it generates a kernel.
+static bool needsIdentity(PointwiseOp op) {
   switch (op.getMode()) {
   case PointwiseMode::ReluFwd:
     return op.getUpperClip() && !op.getLowerClipSlope() &&
@@ -41,11 +41,11 @@ void convoy::orderOperations(GraphOp graph, const GraphForm &form) {
   auto conv = dyn_cast_if_present<ConvolutionOp>(form.anchor);
   if (!conv)
     return;
-  // The values in between are f32, so another order changes the rounding of one sum alone.
+  // Intermediate values are f32, so another order only changes the rounding of sums.
   reorderSums(conv, /*biasFirst=*/false);
   Operation *terminator = graph.getBody().front().getTerminator();
   auto last = terminator->getOperand(0).getDefiningOp<PointwiseOp>();
-  if (!last || !wantsIdentity(last))
+  if (!last || !needsIdentity(last))
     return;
   TensorDescType type = last.getY().getType();
   Type computeType = last.getComputeType();
@@ -62,6 +62,6 @@ void OrderOperationsPass::runOnOperation() {
     if (std::optional<GraphForm> form = matchGraph(graph, reason))
       orderOperations(graph, *form);
     else if (remarks)
-      graph.emitRemark("not ordered: " + reason);
+      graph.emitRemark("not reordered: " + reason);
   }
 }

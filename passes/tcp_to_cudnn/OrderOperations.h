@@ -1,4 +1,4 @@
-// The form of a graph for which cuDNN has its fast kernels.
+// Reorders the operations of a graph into the form for which cuDNN has fast kernels.
 
 #ifndef CONVOY_PASSES_TCP_TO_CUDNN_ORDEROPERATIONS_H
 #define CONVOY_PASSES_TCP_TO_CUDNN_ORDEROPERATIONS_H
@@ -7,8 +7,8 @@
 
 namespace convoy {
 
-/// Puts residuals before the bias of a convolution, for which cuDNN has precompiled kernels, and an
-/// identity after an activation at the end for which it has none. `form` is the form of `graph`,
+/// Moves residuals before the bias of a convolution, for which cuDNN has precompiled kernels, and
+/// adds an identity after a final activation for which it has none. `form` is the form of `graph`,
 /// whose operations change.
 void orderOperations(cudnn::GraphOp graph, const GraphForm &form);
 

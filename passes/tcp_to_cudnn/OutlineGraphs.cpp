@@ -1,4 +1,4 @@
-// Inline graphs become symbols and calls, the one form that later passes work on.
+// Converts inline graphs to symbols and calls, the only form that later passes support.
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
@@ -25,7 +25,7 @@ private:
 
 } // namespace
 
-/// The operations of a graph joined by '+', as groups name their patterns.
+/// The operations of a graph joined by '+', like the patterns of groups.
 static std::string patternOf(GraphOp graph) {
   std::string text;
   for (Operation &op : graph.getBody().front().without_terminator()) {
@@ -41,7 +41,7 @@ static std::string patternOf(GraphOp graph) {
   return text;
 }
 
-/// The first spellings in their lasting form.
+/// Removes `spatial_dim_count`, and replaces `pointwise_relu` by `pointwise relu_fwd`.
 static void normalize(GraphOp graph) {
   graph.walk([](ConvolutionOp op) { op.removeSpatialDimCountAttr(); });
   graph.walk([](PointwiseReluOp op) {

@@ -5,7 +5,7 @@ using namespace convoy::cudnn;
 
 namespace convoy {
 
-/// `value`, in channels-last memory, as a tensor of a graph.
+/// The channels-last tensor of a graph for `value`.
 static TensorDescType channelsLast(Value value, Type element) {
   SmallVector<int64_t> shape(cast<RankedTensorType>(value.getType()).getShape());
   std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());

@@ -6,8 +6,8 @@
 
 namespace convoy {
 
-/// The graph of a group that is a stem: the image's type changed by an identity, convolution, bias,
-/// relu and max pooling. cuDNN has no engine for it; it is marked as one for kernels alone.
+/// Creates the graph of a stem: an identity that casts the image, convolution, bias, relu and max
+/// pooling. cuDNN has no engine for it, so it is marked as a graph that only kernels run.
 cudnn::GraphOp buildStemGraph(mlir::OpBuilder &builder, llvm::StringRef name,
                               tcp::IsolatedGroupOp group, Stem &stem);
 

@@ -31,7 +31,7 @@ void VerifySupportPass::runOnOperation() {
     if (form)
       reason = form->refuse(*table).value_or("");
     if (!reason.empty()) {
-      graph.emitError("graph that the support table refuses: ") << reason;
+      graph.emitError("is refused by the support table: ") << reason;
       signalPassFailure();
     }
   }

@@ -187,9 +187,9 @@ def refusals(
     for number, message in re.findall(
         r"^<stdin>:(\d+):\d+: error: (.*)$", done.stderr, re.MULTILINE
     ):
-        if not message.startswith("graph that the support table refuses: "):
+        if not message.startswith("is refused by the support table: "):
             raise RuntimeError(f"convoy-opt refused a case of the matrix: {message}")
-        found[first[int(number)]] = message.removeprefix("graph that the support table refuses: ")
+        found[first[int(number)]] = message.removeprefix("is refused by the support table: ")
     if bool(found) != bool(done.returncode):
         raise RuntimeError(done.stderr[-4000:])
     return found

@@ -1,4 +1,4 @@
-// Groups that are more than a chain: numbers, values that several ops read, operands that are computed in the group.
+// Groups that are not chains: scalar constants, values with several uses, operands computed in the group.
 // RUN: convoy-opt %s --tcp-form-groups --tcp-verify-groups | filecheck %s
 // RUN: convoy-opt %s --tcp-form-groups --convert-tcp-to-cudnn | filecheck %s --check-prefix=GRAPH
 
@@ -8,7 +8,7 @@
 !g = tensor<1x1x1x64xf16>
 !n = tensor<1x1x1x1xf16>
 
-// x * clamp(x + 3, 0, 6) / 6. The numbers are part of the group and of the graph.
+// x * clamp(x + 3, 0, 6) / 6. The scalar constants are part of the group and of the graph.
 // CHECK-LABEL: func.func @hardswish(
 // CHECK: %[[Y:.*]] = tcp.isolated_group %arg0, %arg1, %arg2 attributes {anchor = "conv2d", pattern = "conv2d+bias+add_scalar+relu_clip+mul_virtual+div_scalar"} {
 // CHECK-NEXT: ^bb0
@@ -47,7 +47,7 @@ func.func @hardsigmoid(%x: !t, %w: !f) -> !t {
   return %3 : !t
 }
 
-// 1 - x is -x + 1, and a clamp without a lower bound a minimum.
+// 1 - x becomes -x + 1, and a clamp without a lower bound becomes a minimum.
 // CHECK-LABEL: func.func @reversed(
 // CHECK: pattern = "conv2d+neg+add_scalar+min_scalar"
 func.func @reversed(%x: !t, %w: !f) -> !t {
@@ -58,7 +58,7 @@ func.func @reversed(%x: !t, %w: !f) -> !t {
   return %2 : !t
 }
 
-// A squeeze-and-excitation gate: the sigmoid is computed where it is read.
+// A squeeze-and-excitation gate: the sigmoid is part of the group that reads it.
 // CHECK-LABEL: func.func @gate(
 // CHECK: tcp.isolated_group %arg0, %arg1, %arg2, %arg3 attributes {anchor = "conv2d", pattern = "conv2d+bias+operand_sigmoid+scale"}
 // CHECK-NOT: tcp.outside
@@ -70,7 +70,7 @@ func.func @gate(%x: !t, %w: !f, %b: !b, %g: !g) -> !t {
   return %3 : !t
 }
 
-// A square, and a sum of two functions of one value.
+// A square, and the sum of two functions of one value.
 // CHECK-LABEL: func.func @branches(
 // CHECK: pattern = "conv2d+mul_virtual+tanh+sigmoid+add_virtual"
 func.func @branches(%x: !t, %w: !f) -> !t {
@@ -82,7 +82,7 @@ func.func @branches(%x: !t, %w: !f) -> !t {
   return %4 : !t
 }
 
-// Before the anchor too.
+// A value with several uses before the anchor.
 // CHECK-LABEL: func.func @prologue(
 // CHECK: pattern = "tanh+mul_virtual+conv2d"
 func.func @prologue(%x: !t, %w: !f) -> !t {
@@ -92,10 +92,10 @@ func.func @prologue(%x: !t, %w: !f) -> !t {
   return %2 : !t
 }
 
-// One branch leaves the group, so neither is part of it.
+// One branch is used outside, so neither is part of the group.
 // CHECK-LABEL: func.func @leaves(
 // CHECK: pattern = "conv2d"
-// CHECK: tcp.sigmoid {{.*}}tcp.outside = "the result of conv2d before it has other uses"
+// CHECK: tcp.sigmoid {{.*}}tcp.outside = "the result of conv2d has other uses"
 func.func @leaves(%x: !t, %w: !f) -> (!t, !t) {
   %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : !t, !f -> !t
   %1 = tcp.sigmoid %0 : !t -> !t
@@ -103,10 +103,10 @@ func.func @leaves(%x: !t, %w: !f) -> (!t, !t) {
   return %1, %2 : !t, !t
 }
 
-// A group has 32 ops at most.
+// A group has at most 32 ops.
 // CHECK-LABEL: func.func @long(
 // CHECK: pattern = "matmul+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh+tanh"
-// CHECK: tcp.tanh {{.*}}tcp.outside = "its group has 32 ops already"
+// CHECK: tcp.tanh {{.*}}tcp.outside = "its group already has 32 ops"
 func.func @long(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
   %0 = tcp.matmul %x, %x : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
   %1 = tcp.tanh %0 : tensor<8x8xf16> -> tensor<8x8xf16>

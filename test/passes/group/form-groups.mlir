@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s --split-input-file --tcp-form-groups --tcp-verify-groups | filecheck %s
 
-// A bottleneck's end: bias, residual and relu, one group.
+// The end of a bottleneck, bias, residual and relu, is one group.
 // CHECK-LABEL: func.func @residual_block(
 // CHECK-SAME: %[[X:.*]]: tensor<1x8x8x64xf16>, %[[W:.*]]: tensor<64x3x3x64xf16>, %[[B:.*]]: tensor<1x1x1x64xf16>)
 // CHECK: %[[A:.*]] = tcp.isolated_group %[[X]], %[[W]], %[[B]] attributes {anchor = "conv2d", pattern = "conv2d+bias+relu"} {
@@ -24,7 +24,7 @@ func.func @residual_block(%x: tensor<1x8x8x64xf16>, %w: tensor<64x3x3x64xf16>, %
 
 // -----
 
-// Both branches are convolutions: the sum goes to the one that comes last.
+// Both branches are convolutions: the sum is part of the last one's group.
 // CHECK-LABEL: func.func @downsample(
 // CHECK: %[[D:.*]] = tcp.isolated_group {{.*}} attributes {anchor = "conv2d", pattern = "conv2d"}
 // CHECK: tcp.isolated_group %{{.*}}, %{{.*}}, %[[D]] attributes {anchor = "conv2d", pattern = "conv2d+residual+relu"}
@@ -38,11 +38,11 @@ func.func @downsample(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> te
 
 // -----
 
-// A diamond: the residual is computed from the group's own value through another convolution, so a group with both sums would
-// need its own result. The value has two uses, and the group ends before them; the sum goes to the second convolution.
+// A diamond: the residual depends on the group's value through another convolution, so a group with both would read its own
+// result. The value has two uses, at which the group ends. The sum is part of the second convolution's group.
 // CHECK-LABEL: func.func @diamond(
 // CHECK: %[[A:.*]] = tcp.isolated_group {{.*}} attributes {anchor = "conv2d", pattern = "conv2d+relu"}
-// CHECK: %[[S:.*]] = tcp.sigmoid %[[A]] {tcp.outside = "the result of clamp before it has other uses"}
+// CHECK: %[[S:.*]] = tcp.sigmoid %[[A]] {tcp.outside = "the result of clamp has other uses"}
 // CHECK: tcp.isolated_group %[[S]], %{{.*}}, %[[A]] attributes {anchor = "conv2d", pattern = "conv2d+residual"}
 func.func @diamond(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
@@ -55,7 +55,7 @@ func.func @diamond(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tenso
 
 // -----
 
-// A value of the group that two of its ops read: swish written out.
+// A value with two uses in the group: swish as separate ops.
 // CHECK-LABEL: func.func @own_value(
 // CHECK: %[[A:.*]] = tcp.isolated_group %arg0, %arg1 attributes {anchor = "conv2d", pattern = "conv2d+sigmoid+mul_virtual"}
 // CHECK: return %[[A]]
@@ -68,7 +68,7 @@ func.func @own_value(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> ten
 
 // -----
 
-// What no group before it takes goes into the one after it; here a scale, a shift and relu, and leaky_relu after.
+// Ops that are in no epilogue are part of the next anchor's group: here a scale, a shift and relu. leaky_relu is its epilogue.
 // CHECK-LABEL: func.func @prologue(
 // CHECK: tcp.isolated_group {{.*}} attributes {anchor = "conv2d", pattern = "scale+bias+relu+conv2d+leaky_relu"}
 func.func @prologue(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>, %s: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
@@ -86,7 +86,7 @@ func.func @prologue(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>, %s: ten
 // CHECK: tcp.max_pool {{.*}}tcp.outside = "max_pool: a generated kernel is faster than cuDNN's"
 // CHECK: attributes {anchor = "avg_pool", pattern = "avg_pool"}
 // CHECK: attributes {anchor = "mean", pattern = "mean"}
-// CHECK: tcp.reshape {{.*}}tcp.outside = "reshape: a view, which costs nothing"
+// CHECK: tcp.reshape {{.*}}tcp.outside = "reshape: a view, needs no kernel"
 // CHECK: attributes {anchor = "matmul", pattern = "matmul+bias+cast"}
 func.func @tail(%x: tensor<2x8x8x64xf16>, %w: tensor<64x10xf16>, %b: tensor<1x10xf16>) -> tensor<2x10xf32> {
   %0 = tcp.max_pool %x {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<2x8x8x64xf16> -> tensor<2x4x4x64xf16>
@@ -114,7 +114,7 @@ func.func @ranks(%x: tensor<1x16x8xbf16>, %w: tensor<8x3x8xbf16>, %y: tensor<1x4
 
 // -----
 
-// The host's function stays as it is.
+// A function of the cpu target is not changed.
 // CHECK-LABEL: func.func @prepare_weights(
 // CHECK-NOT: tcp.isolated_group
 // CHECK-NOT: tcp.outside

@@ -23,7 +23,7 @@ func.func @stem(%x: tensor<2x3x32x64xf32>, %w: tensor<64x7x7x3xf16>, %b: tensor<
 
 // -----
 
-// An image of the network's own type needs no cast; relu may have an upper bound.
+// An image with the network's type needs no cast. The relu may have an upper bound.
 // CHECK-LABEL: func.func @uncast(
 // CHECK: pattern = "transpose+conv2d+bias+relu+max_pool"
 func.func @uncast(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x8x8x32xbf16> {
@@ -47,7 +47,7 @@ func.func @for_cpu(%x: tensor<1x8x8x32xf32>) -> tensor<1x4x4x32xf32> attributes 
 // -----
 
 func.func @pool_alone(%x: tensor<1x8x8x32xf16>) -> tensor<1x4x4x32xf16> {
-  // expected-remark @+1 {{no stem: before it there is no image, transposed, in a convolution, with a vector added, and relu}}
+  // expected-remark @+1 {{not a stem: expects transpose, convolution, bias and relu before the pooling}}
   %5 = tcp.max_pool %x {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x8x8x32xf16> -> tensor<1x4x4x32xf16>
   return %5 : tensor<1x4x4x32xf16>
 }
@@ -59,7 +59,7 @@ func.func @stride_one(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b:
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x32x32x32xbf16>
   %3 = tcp.add %2, %b : tensor<1x32x32x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x32x32x32xbf16>
   %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x32x32x32xbf16> -> tensor<1x32x32x32xbf16>
-  // expected-remark @+1 {{no stem: the convolution has other than two channels-last spatial dims, stride 2, no dilation and no groups}}
+  // expected-remark @+1 {{not a stem: expects a convolution over two channels-last spatial dims with stride 2, without dilation and groups}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x32xbf16> -> tensor<1x16x16x32xbf16>
   return %5 : tensor<1x16x16x32xbf16>
 }
@@ -71,7 +71,7 @@ func.func @dilated(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: te
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 2, 2>, pad = array<i64: 2, 2, 2, 2>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x16x32xbf16>
   %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
   %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
-  // expected-remark @+1 {{no stem: the convolution has other than two channels-last spatial dims, stride 2, no dilation and no groups}}
+  // expected-remark @+1 {{not a stem: expects a convolution over two channels-last spatial dims with stride 2, without dilation and groups}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xbf16> -> tensor<1x8x8x32xbf16>
   return %5 : tensor<1x8x8x32xbf16>
 }
@@ -83,7 +83,7 @@ func.func @in_f64(%x: tensor<1x4x32x32xf64>, %w: tensor<32x3x3x4xf64>, %b: tenso
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xf64>, tensor<32x3x3x4xf64> -> tensor<1x16x16x32xf64>
   %3 = tcp.add %2, %b : tensor<1x16x16x32xf64>, tensor<1x1x1x32xf64> -> tensor<1x16x16x32xf64>
   %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xf64> -> tensor<1x16x16x32xf64>
-  // expected-remark @+1 {{no stem: it computes in none of f16, bf16 and f32, from neither that nor f32}}
+  // expected-remark @+1 {{not a stem: expects element type f16, bf16 or f32, and an image of that type or f32}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xf64> -> tensor<1x8x8x32xf64>
   return %5 : tensor<1x8x8x32xf64>
 }
@@ -95,7 +95,7 @@ func.func @many_channels(%x: tensor<1x5x32x32xbf16>, %w: tensor<32x3x3x5xbf16>, 
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x5xbf16>, tensor<32x3x3x5xbf16> -> tensor<1x16x16x32xbf16>
   %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
   %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
-  // expected-remark @+1 {{no stem: the filter is no odd square of up to 7, padded by its half, from at most 4 channels to 32 or 64}}
+  // expected-remark @+1 {{not a stem: expects a square window of odd size up to 7, padded by half of it, at most 4 input channels, and 32 or 64 output channels}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xbf16> -> tensor<1x8x8x32xbf16>
   return %5 : tensor<1x8x8x32xbf16>
 }
@@ -107,7 +107,7 @@ func.func @unpadded(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: t
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x15x15x32xbf16>
   %3 = tcp.add %2, %b : tensor<1x15x15x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x15x15x32xbf16>
   %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x15x15x32xbf16> -> tensor<1x15x15x32xbf16>
-  // expected-remark @+1 {{no stem: the filter is no odd square of up to 7, padded by its half, from at most 4 channels to 32 or 64}}
+  // expected-remark @+1 {{not a stem: expects a square window of odd size up to 7, padded by half of it, at most 4 input channels, and 32 or 64 output channels}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x15x15x32xbf16> -> tensor<1x8x8x32xbf16>
   return %5 : tensor<1x8x8x32xbf16>
 }
@@ -119,7 +119,7 @@ func.func @odd_filters(%x: tensor<1x4x32x32xbf16>, %w: tensor<48x3x3x4xbf16>, %b
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<48x3x3x4xbf16> -> tensor<1x16x16x48xbf16>
   %3 = tcp.add %2, %b : tensor<1x16x16x48xbf16>, tensor<1x1x1x48xbf16> -> tensor<1x16x16x48xbf16>
   %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x48xbf16> -> tensor<1x16x16x48xbf16>
-  // expected-remark @+1 {{no stem: the filter is no odd square of up to 7, padded by its half, from at most 4 channels to 32 or 64}}
+  // expected-remark @+1 {{not a stem: expects a square window of odd size up to 7, padded by half of it, at most 4 input channels, and 32 or 64 output channels}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x48xbf16> -> tensor<1x8x8x48xbf16>
   return %5 : tensor<1x8x8x48xbf16>
 }
@@ -131,7 +131,7 @@ func.func @narrow(%x: tensor<1x4x32x48xbf16>, %w: tensor<32x3x3x4xbf16>, %b: ten
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x48x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x24x32xbf16>
   %3 = tcp.add %2, %b : tensor<1x16x24x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x24x32xbf16>
   %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x24x32xbf16> -> tensor<1x16x24x32xbf16>
-  // expected-remark @+1 {{no stem: the image's height is no multiple of 4, or its width none of 32 up to 512}}
+  // expected-remark @+1 {{not a stem: expects an image height that is a multiple of 4, and a width that is a multiple of 32, at most 512}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x24x32xbf16> -> tensor<1x8x12x32xbf16>
   return %5 : tensor<1x8x12x32xbf16>
 }
@@ -143,7 +143,7 @@ func.func @swapped(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: te
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x16x32xbf16>
   %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
   %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
-  // expected-remark @+1 {{no stem: the image is not in planes}}
+  // expected-remark @+1 {{not a stem: expects a transposition from channels-first to channels-last}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xbf16> -> tensor<1x8x8x32xbf16>
   return %5 : tensor<1x8x8x32xbf16>
 }
@@ -155,7 +155,7 @@ func.func @no_relu(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: te
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x16x32xbf16>
   %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
   %4 = tcp.clamp %3 {min_float = -1.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
-  // expected-remark @+1 {{no stem: what follows the convolution is no vector over channels, or no relu}}
+  // expected-remark @+1 {{not a stem: expects one number per channel to be added after the convolution, and relu}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xbf16> -> tensor<1x8x8x32xbf16>
   return %5 : tensor<1x8x8x32xbf16>
 }
@@ -167,7 +167,7 @@ func.func @large_window(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x16x32xbf16>
   %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
   %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
-  // expected-remark @+1 {{no stem: the pooling has no windows of 3 with stride 2, padding 1 and no dilation}}
+  // expected-remark @+1 {{not a stem: expects a channels-last pooling with windows of 3, stride 2, padding 1 and no dilation}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
   return %5 : tensor<1x16x16x32xbf16>
 }

@@ -1,10 +1,10 @@
-// A product of f32 in cuDNN is always rounded to TF32. When that is forbidden, the product stays outside, and the reason is told.
+// cuDNN rounds f32 products to TF32. If that is forbidden, the product is outside, with the reason.
 // RUN: convoy-opt %s --pass-pipeline="builtin.module(func.func(tcp-form-groups{allow-tf32=false}))" | filecheck %s --check-prefix=STRICT
 // RUN: convoy-opt %s --pass-pipeline="builtin.module(func.func(tcp-form-groups))" | filecheck %s --check-prefix=TF32
 
 // STRICT-LABEL: func.func @f32
 // STRICT-NOT: tcp.isolated_group
-// STRICT: tcp.matmul {{.*}}tcp.outside = "matmul: in f32 every engine of cuDNN uses TF32, which allow-tf32=false forbids"
+// STRICT: tcp.matmul {{.*}}tcp.outside = "matmul: in f32 all engines of cuDNN use TF32, which allow-tf32=false forbids"
 // TF32-LABEL: func.func @f32
 // TF32: tcp.isolated_group
 func.func @f32(%a: tensor<4x64xf32>, %b: tensor<64x8xf32>) -> tensor<4x8xf32> attributes {tcp.target = "cuda"} {

@@ -1,16 +1,16 @@
-// Why an op is in no group, by the table and by the form of cuDNN's graphs. One function a reason.
+// Reasons why ops are outside of groups, from the table and from the form of cuDNN's graphs. One function per reason.
 // RUN: convoy-opt %s --tcp-form-groups --tcp-verify-groups | filecheck %s
 
 // CHECK-LABEL: func.func @dtype(
-// CHECK: tcp.conv2d {{.*}}tcp.outside = "conv2d: cuDNN takes f16, bf16 or f32, not f64"
+// CHECK: tcp.conv2d {{.*}}tcp.outside = "conv2d: cuDNN supports f16, bf16 or f32, not f64"
 func.func @dtype(%x: tensor<1x8x8x64xf64>, %w: tensor<64x1x1x64xf64>) -> tensor<1x8x8x64xf64> {
   %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf64>, tensor<64x1x1x64xf64> -> tensor<1x8x8x64xf64>
   return %0 : tensor<1x8x8x64xf64>
 }
 
 // CHECK-LABEL: func.func @layout(
-// CHECK: tcp.conv2d {{.*}}tcp.outside = "conv2d: cuDNN takes channels_last, not channels_first, which it would convert at each call"
-// CHECK: tcp.reduce_mean {{.*}}tcp.outside = "mean: cuDNN takes channels_last, not channels_first, which it would convert at each call"
+// CHECK: tcp.conv2d {{.*}}tcp.outside = "conv2d: cuDNN supports channels_last; it would convert channels_first in each call"
+// CHECK: tcp.reduce_mean {{.*}}tcp.outside = "mean: cuDNN supports channels_last; it would convert channels_first in each call"
 func.func @layout(%x: tensor<1x64x8x8xf16>, %w: tensor<64x64x1x1xf16>) -> tensor<1x64x1x1xf16> {
   %0 = tcp.conv2d %x, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x64x8x8xf16>, tensor<64x64x1x1xf16> -> tensor<1x64x8x8xf16>
   %1 = tcp.reduce_mean %0 {dims = array<i64: 2, 3>} : tensor<1x64x8x8xf16> -> tensor<1x64x1x1xf16>
@@ -18,7 +18,7 @@ func.func @layout(%x: tensor<1x64x8x8xf16>, %w: tensor<64x64x1x1xf16>) -> tensor
 }
 
 // CHECK-LABEL: func.func @rank(
-// CHECK: tcp.matmul {{.*}}tcp.outside = "matmul: cuDNN takes rank 3, not 4"
+// CHECK: tcp.matmul {{.*}}tcp.outside = "matmul: cuDNN supports rank 3, not 4"
 func.func @rank(%x: tensor<2x3x4x8xf16>, %w: tensor<2x3x8x4xf16>) -> tensor<2x3x4x4xf16> {
   %0 = tcp.matmul %x, %w : tensor<2x3x4x8xf16>, tensor<2x3x8x4xf16> -> tensor<2x3x4x4xf16>
   return %0 : tensor<2x3x4x4xf16>
@@ -26,7 +26,7 @@ func.func @rank(%x: tensor<2x3x4x8xf16>, %w: tensor<2x3x8x4xf16>) -> tensor<2x3x
 
 // CHECK-LABEL: func.func @channel_groups(
 // CHECK: pattern = "conv2d+bias"
-// CHECK: tcp.gelu {{.*}}tcp.outside = "gelu with conv2d: the depthwise convolution alone has better engines than with it (engine 8 uses no tensor cores)"
+// CHECK: tcp.gelu {{.*}}tcp.outside = "gelu with conv2d: a depthwise convolution without it has better engines (engine 8 uses no tensor cores)"
 func.func @channel_groups(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x1xf16>, %b: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.conv2d %x, %w {channels_last, groups = 64 : i64, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x1xf16> -> tensor<1x8x8x64xf16>
   %1 = tcp.add %0, %b : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x64xf16>
@@ -35,7 +35,7 @@ func.func @channel_groups(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x1xf16>, %b
 }
 
 // CHECK-LABEL: func.func @channel_bytes(
-// CHECK: tcp.clamp {{.*}}tcp.outside = "prologue_relu with conv2d: cuDNN's guide wants channels of a multiple of 16 bytes before an anchor"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "prologue_relu with conv2d: cuDNN's guide requires channels that are a multiple of 16 bytes for operations before an anchor"
 // CHECK: pattern = "conv2d"
 func.func @channel_bytes(%x: tensor<1x8x8x12xf16>, %w: tensor<64x1x1x12xf16>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.clamp %x {min_float = 0.0 : f32} : tensor<1x8x8x12xf16> -> tensor<1x8x8x12xf16>
@@ -44,7 +44,7 @@ func.func @channel_bytes(%x: tensor<1x8x8x12xf16>, %w: tensor<64x1x1x12xf16>) ->
 }
 
 // CHECK-LABEL: func.func @roles(
-// CHECK: tcp.clamp {{.*}}tcp.outside = "clamp with conv2d: bounds away from zero are not what cuDNN's relu was made for"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "clamp with conv2d: cuDNN's relu is meant for a lower bound of 0"
 func.func @roles(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
   %1 = tcp.clamp %0 {min_float = -1.0 : f32, max_float = 1.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
@@ -52,7 +52,7 @@ func.func @roles(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<
 }
 
 // CHECK-LABEL: func.func @constant(
-// CHECK: tcp.mul {{.*}}tcp.outside = "mul: a constant operand of several numbers"
+// CHECK: tcp.mul {{.*}}tcp.outside = "mul: a constant operand that is not a scalar"
 func.func @constant(%x: tensor<1x8x8x64xf16>, %w: tensor<2x1x1x64xf16>) -> tensor<1x8x8x2xf16> {
   %c = arith.constant dense<[[[[2.0, 3.0]]]]> : tensor<1x1x1x2xf16>
   %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<2x1x1x64xf16> -> tensor<1x8x8x2xf16>
@@ -61,7 +61,7 @@ func.func @constant(%x: tensor<1x8x8x64xf16>, %w: tensor<2x1x1x64xf16>) -> tenso
 }
 
 // CHECK-LABEL: func.func @second_operand(
-// CHECK: tcp.div {{.*}}tcp.outside = "div: the value of the graph is its second operand, and cuDNN takes it first"
+// CHECK: tcp.div {{.*}}tcp.outside = "div: the value computed in the graph must be the first operand"
 func.func @second_operand(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
   %1 = tcp.div %x, %0 : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
@@ -69,7 +69,7 @@ func.func @second_operand(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -
 }
 
 // CHECK-LABEL: func.func @broadcast_of_the_value(
-// CHECK: tcp.add {{.*}}tcp.outside = "add: broadcasts the value of the graph"
+// CHECK: tcp.add {{.*}}tcp.outside = "add: broadcasts the value computed in the graph"
 func.func @broadcast_of_the_value(%x: tensor<1x8x8x64xf16>, %w: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x1xf16>
   %1 = tcp.add %0, %x : tensor<1x8x8x1xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
@@ -77,7 +77,7 @@ func.func @broadcast_of_the_value(%x: tensor<1x8x8x64xf16>, %w: tensor<1x1x1x64x
 }
 
 // CHECK-LABEL: func.func @ternary(
-// CHECK: tcp.select {{.*}}tcp.outside = "select: not on floats"
+// CHECK: tcp.select {{.*}}tcp.outside = "select: expects floats"
 func.func @ternary(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>, %c: tensor<1x8x8x64xi1>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
   %1 = tcp.select %c, %0, %x : tensor<1x8x8x64xi1>, tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
@@ -86,9 +86,9 @@ func.func @ternary(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>, %c: tens
 
 // CHECK-LABEL: func.func @casts(
 // CHECK: pattern = "matmul+cast"
-// CHECK: tcp.clamp {{.*}}tcp.outside = "cast: the type changes before the end of the group"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "cast: a cast must be the last op of the group"
 // CHECK: pattern = "matmul"
-// CHECK: tcp.cast {{.*}}tcp.outside = "cast: to a type that is no float"
+// CHECK: tcp.cast {{.*}}tcp.outside = "cast: expects a float result"
 func.func @casts(%x: tensor<4x8xf16>, %w: tensor<8x8xf16>) -> (tensor<4x8xf32>, tensor<4x8xi32>) {
   %0 = tcp.matmul %x, %w : tensor<4x8xf16>, tensor<8x8xf16> -> tensor<4x8xf16>
   %1 = tcp.cast %0 : tensor<4x8xf16> -> tensor<4x8xf32>
@@ -99,7 +99,7 @@ func.func @casts(%x: tensor<4x8xf16>, %w: tensor<8x8xf16>) -> (tensor<4x8xf32>, 
 }
 
 // CHECK-LABEL: func.func @before_with_other_uses(
-// CHECK: tcp.clamp {{.*}}tcp.outside = "its result has other uses than conv2d"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "its result is not only used by conv2d"
 func.func @before_with_other_uses(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> (tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16>) {
   %0 = tcp.clamp %x {min_float = 0.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
   %1 = tcp.conv2d %0, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
@@ -108,14 +108,14 @@ func.func @before_with_other_uses(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64
 
 // CHECK-LABEL: func.func @pools(
 // CHECK: tcp.max_pool {{.*}}tcp.outside = "max_pool: cuDNN has no pooling with dilation"
-// CHECK: tcp.avg_pool {{.*}}tcp.outside = "avg_pool: cuDNN has no pooling with a divisor of its own"
-// CHECK: tcp.avg_pool {{.*}}tcp.outside = "avg_pool: cuDNN counts all of the padding or none, not the part that ceil_mode does not add"
-// CHECK: tcp.reduce_mean {{.*}}tcp.outside = "reduce_mean: cuDNN takes the mean over the spatial dims, not over others"
+// CHECK: tcp.avg_pool {{.*}}tcp.outside = "avg_pool: cuDNN has no pooling with a custom divisor"
+// CHECK: tcp.avg_pool {{.*}}tcp.outside = "avg_pool: cuDNN counts all of the padding or none, but ceil_mode requires counting a part"
+// CHECK: tcp.reduce_mean {{.*}}tcp.outside = "reduce_mean: cuDNN supports the mean over all spatial dims, not over other dims"
 // CHECK: pattern = "avg_pool"
 // CHECK: tcp.clamp {{.*}}tcp.outside = "the support table has no row for relu with avg_pool"
-// CHECK: tcp.transpose {{.*}}tcp.outside = "transpose: not an operation of cuDNN's graphs"
+// CHECK: tcp.transpose {{.*}}tcp.outside = "transpose: cuDNN's graphs have no such operation"
 // CHECK: tcp.clamp {{.*}}tcp.outside = "the support table has no row for prologue_relu with avg_pool"
-// CHECK: tcp.sigmoid {{.*}}tcp.outside = "elementwise, with no anchor beside it"
+// CHECK: tcp.sigmoid {{.*}}tcp.outside = "elementwise, not next to an anchor"
 func.func @pools(%x: tensor<1x8x8x64xf16>) -> (tensor<1x6x6x64xf16>, tensor<1x4x4x64xf16>, tensor<1x5x4x64xf16>, tensor<1x8x1x64xf16>, tensor<1x4x4x64xf16>, tensor<1x64x4x4xf16>, tensor<1x4x4x64xf16>, tensor<1x8x8x64xf16>) {
   %0 = tcp.max_pool %x {channels_last, dilation = array<i64: 2, 2>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16> -> tensor<1x6x6x64xf16>
   %1 = tcp.avg_pool %x {channels_last, ceil_pad = array<i64: 0, 0>, divisor = 3 : i64, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x8x8x64xf16> -> tensor<1x4x4x64xf16>

@@ -1,8 +1,8 @@
-// What a table may say beside rows that take a role anywhere: roles that must come between, and refusals, which come first.
+// Conditions of rows (`after`, `channel_bytes`, `channel_groups`), and refusals, which take precedence.
 // RUN: convoy-opt %s --tcp-form-groups="support-table=%S/Inputs/conditions.json" --tcp-verify-groups="support-table=%S/Inputs/conditions.json" | filecheck %s
 // RUN: not convoy-opt %s --tcp-form-groups --tcp-verify-groups="support-table=%S/Inputs/conditions.json" 2>&1 | filecheck %s --check-prefix=VERIFY
 
-// A relu is taken after a bias.
+// A relu is accepted after a bias.
 // CHECK-LABEL: func.func @after(
 // CHECK: pattern = "matmul+bias+relu"
 func.func @after(%x: tensor<8x8xf16>, %w: tensor<8x8xf16>, %b: tensor<1x8xf16>) -> tensor<8x8xf16> {
@@ -14,8 +14,8 @@ func.func @after(%x: tensor<8x8xf16>, %w: tensor<8x8xf16>, %b: tensor<1x8xf16>) 
 
 // CHECK-LABEL: func.func @alone(
 // CHECK: pattern = "matmul"
-// CHECK: tcp.clamp {{.*}}tcp.outside = "relu with matmul: cuDNN takes it after bias or bias+tanh, not after the anchor"
-// VERIFY: error: group that is not one cuDNN graph: relu with matmul: cuDNN takes it after bias or bias+tanh, not after the anchor
+// CHECK: tcp.clamp {{.*}}tcp.outside = "relu with matmul: cuDNN supports it after bias or bias+tanh, not directly after the anchor"
+// VERIFY: error: does not form one cuDNN graph: relu with matmul: cuDNN supports it after bias or bias+tanh, not directly after the anchor
 func.func @alone(%x: tensor<8x8xf16>, %w: tensor<8x8xf16>) -> tensor<8x8xf16> {
   %0 = tcp.matmul %x, %w : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
   %1 = tcp.clamp %0 {min_float = 0.0 : f32} : tensor<8x8xf16> -> tensor<8x8xf16>
@@ -24,7 +24,7 @@ func.func @alone(%x: tensor<8x8xf16>, %w: tensor<8x8xf16>) -> tensor<8x8xf16> {
 
 // CHECK-LABEL: func.func @after_another(
 // CHECK: pattern = "matmul+bias+bias"
-// CHECK: tcp.clamp {{.*}}tcp.outside = "relu with matmul: cuDNN takes it after bias or bias+tanh, not after bias+bias"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "relu with matmul: cuDNN supports it after bias or bias+tanh, not after bias+bias"
 func.func @after_another(%x: tensor<8x8xf16>, %w: tensor<8x8xf16>, %b: tensor<1x8xf16>) -> tensor<8x8xf16> {
   %0 = tcp.matmul %x, %w : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
   %1 = tcp.add %0, %b : tensor<8x8xf16>, tensor<1x8xf16> -> tensor<8x8xf16>
@@ -33,7 +33,7 @@ func.func @after_another(%x: tensor<8x8xf16>, %w: tensor<8x8xf16>, %b: tensor<1x
   return %3 : tensor<8x8xf16>
 }
 
-// A row takes it, and a refusal comes first.
+// A row accepts it, but a refusal takes precedence.
 // CHECK-LABEL: func.func @refused(
 // CHECK: tcp.tanh {{.*}}tcp.outside = "tanh with matmul: it is slow"
 func.func @refused(%x: tensor<8x8xf16>, %w: tensor<8x8xf16>) -> tensor<8x8xf16> {
@@ -42,9 +42,9 @@ func.func @refused(%x: tensor<8x8xf16>, %w: tensor<8x8xf16>) -> tensor<8x8xf16> 
   return %1 : tensor<8x8xf16>
 }
 
-// A refusal of some channels: 8 of f16 are 16 bytes, 16 are 32.
+// A refusal by channel_bytes: 8 channels of f16 are 16 bytes, 16 channels are 32.
 // CHECK-LABEL: func.func @channels(
-// CHECK: tcp.clamp {{.*}}tcp.outside = "prologue_relu with matmul: channels are wanted that are a multiple of 32 bytes"
+// CHECK: tcp.clamp {{.*}}tcp.outside = "prologue_relu with matmul: channels are not a multiple of 32 bytes"
 // CHECK: pattern = "relu+matmul"
 func.func @channels(%x: tensor<8x8xf16>, %w: tensor<8x16xf16>, %v: tensor<16x8xf16>) -> tensor<8x8xf16> {
   %0 = tcp.clamp %x {min_float = 0.0 : f32} : tensor<8x8xf16> -> tensor<8x8xf16>
@@ -55,7 +55,7 @@ func.func @channels(%x: tensor<8x8xf16>, %w: tensor<8x16xf16>, %v: tensor<16x8xf
 }
 
 // CHECK-LABEL: func.func @channel_groups(
-// CHECK: tcp.conv2d {{.*}}tcp.outside = "conv2d: cuDNN takes groups of channels none or grouped, not depthwise"
+// CHECK: tcp.conv2d {{.*}}tcp.outside = "conv2d: cuDNN supports channel groups none or grouped, not depthwise"
 func.func @channel_groups(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x1xf16>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.conv2d %x, %w {channels_last, groups = 64 : i64, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x1xf16> -> tensor<1x8x8x64xf16>
   return %0 : tensor<1x8x8x64xf16>
@@ -70,7 +70,7 @@ func.func @no_row(%x: tensor<8x8xf16>, %w: tensor<8x8xf16>) -> tensor<8x8xf16> {
 }
 
 // CHECK-LABEL: func.func @channel_bytes(
-// CHECK: tcp.conv2d {{.*}}tcp.outside = "conv2d: cuDNN takes channels of a multiple of 4 bytes, not 63 of f16"
+// CHECK: tcp.conv2d {{.*}}tcp.outside = "conv2d: cuDNN supports channels that are a multiple of 4 bytes, not 63 of f16"
 func.func @channel_bytes(%x: tensor<1x8x8x63xf16>, %w: tensor<64x1x1x63xf16>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x63xf16>, tensor<64x1x1x63xf16> -> tensor<1x8x8x64xf16>
   return %0 : tensor<1x8x8x64xf16>

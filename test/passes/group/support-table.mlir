@@ -1,4 +1,4 @@
-// A table of one's own, and what is said of one that cannot be read.
+// A custom table, and errors for tables that cannot be read.
 // RUN: convoy-opt %s --tcp-form-groups="support-table=%S/Inputs/narrow.json" | filecheck %s
 // RUN: not convoy-opt %s --tcp-form-groups="support-table=%S/Inputs/none.json" 2>&1 | filecheck %s --check-prefix=NONE
 // RUN: not convoy-opt %s --tcp-verify-groups="support-table=%S/Inputs/none.json" 2>&1 | filecheck %s --check-prefix=NONE
@@ -20,7 +20,7 @@
 // OPERATION: error: support table '{{.*}}operation.json': operation 0: missing value at (root).layouts
 
 // CHECK: pattern = "matmul"
-// CHECK: tcp.sigmoid {{.*}}tcp.outside = "sigmoid with matmul: needs cuDNN 92200, programs run with 90200 and later"
+// CHECK: tcp.sigmoid {{.*}}tcp.outside = "sigmoid with matmul: needs cuDNN 92200, but programs support 90200 and later"
 func.func @main(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
   %0 = tcp.matmul %x, %x : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
   %1 = tcp.sigmoid %0 : tensor<8x8xf16> -> tensor<8x8xf16>

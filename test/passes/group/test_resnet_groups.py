@@ -1,5 +1,5 @@
-"""Every convolution of a ResNet is in a group with its bias, its residual and its relu; what is
-left outside has a reason."""
+"""Every convolution of a ResNet is in a group with its bias, residual and relu. Ops outside have a
+reason."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from convoy.frontend import import_module
 
 ROOT = Path(__file__).parents[3]
 
-#: Calls by the pattern of their graph. ResNet-18 has 20 convolutions, ResNet-50 has 53; one a block
-#: with another shape downsamples.
+#: Number of calls per graph pattern. ResNet-18 has 20 convolutions, ResNet-50 has 53. Each stage with
+#: another shape has one that downsamples.
 EXPECTED = {
     "resnet18": {"conv2d_bias": 3, "conv2d_bias_relu": 9, "conv2d_bias_residual_relu": 8},
     "resnet50": {"conv2d_bias": 4, "conv2d_bias_relu": 33, "conv2d_bias_residual_relu": 16},
 }
-#: What a kernel of our own takes: the first convolution, and the pooling after it.
+#: The stem, which a kernel computes, contains the first convolution.
 STEM = Counter(stem=1, conv2d_bias_relu=-1)
-#: In bf16 generated kernels average as well: support_table.json says why.
+#: In bf16 the mean is a generated kernel; support_table.json has the reason.
 TAIL = {"f16": {"mean": 1}, "bf16": {}, "f32": {"mean": 1}}
 KERNELS = {"cast", "transpose", "pad", "reshape", "max_pool"}
 
@@ -41,7 +41,7 @@ def test_every_convolution_is_fused(name: str, dtype: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     calls = Counter(re.findall(r"cudnn\.execute @(\w+)_\d+ ", done.stdout))
-    # The last layer's cast back to f32 is part of its graph, where there is one.
+    # The last layer's cast to f32 is part of its graph.
     last = "matmul_bias" if dtype == "f32" else "matmul_bias_cast"
     expected = Counter({**EXPECTED[name], **TAIL[dtype], last: 1})
     expected.update(STEM)

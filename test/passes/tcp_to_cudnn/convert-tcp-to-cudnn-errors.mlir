@@ -1,7 +1,7 @@
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics --convert-tcp-to-cudnn
 
 func.func @mode(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
-  // expected-error @+1 {{group that is not one cuDNN graph: cos: no operation that cuDNN fuses}}
+  // expected-error @+1 {{does not form one cuDNN graph: cos: not an operation that cuDNN fuses}}
   %0 = tcp.isolated_group %x {
   ^bb0(%a: tensor<8x8xf16>):
     %1 = tcp.matmul %a, %a : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
@@ -14,7 +14,7 @@ func.func @mode(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
 // -----
 
 func.func @on_both_sides(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
-  // expected-error @+1 {{group that is not one cuDNN graph: a value before the anchor is used after it too}}
+  // expected-error @+1 {{does not form one cuDNN graph: a value before the anchor is also used after it}}
   %0 = tcp.isolated_group %x {
   ^bb0(%a: tensor<8x8xf16>):
     %1 = tcp.sigmoid %a : tensor<8x8xf16> -> tensor<8x8xf16>

@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s --split-input-file --convert-tcp-to-cudnn | filecheck %s
 
-// Two equal groups are one graph. The residual comes before the bias, on the right; values in between are f32.
+// Two equal groups share one graph. The residual is added before the bias, as second operand; intermediate values are f32.
 // CHECK-LABEL: cudnn.graph @conv2d_bias_residual_relu_0(
 // CHECK-SAME: %[[X:.*]]: !cudnn.tensor_desc<1x64x8x8xf16, NHWC>, %[[W:.*]]: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %[[B:.*]]: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>, %[[Z:.*]]: !cudnn.tensor_desc<1x64x8x8xf16, NHWC>) -> !cudnn.tensor_desc<1x64x8x8xf16, NHWC> {
 // CHECK-NEXT: %[[C:.*]] = cudnn.convolution(%[[X]], %[[W]]) type = f32 spatial_stride = [1, 1] pre_padding = [1, 0] post_padding = [1, 2] dilation = [1, 1] : {{.*}} -> !cudnn.tensor_desc<1x64x8x8xf32, NHWC>
@@ -36,7 +36,7 @@ func.func @shared(%x: tensor<1x8x8x64xf16>, %w: tensor<64x3x3x64xf16>, %b: tenso
 
 // -----
 
-// The first prototype's group: a clamp before the convolution, channels first. Another stride is another graph.
+// A clamp before a channels-first convolution. Another stride is another graph.
 // CHECK-LABEL: cudnn.graph @relu_conv2d_0(
 // CHECK-SAME: %[[X:.*]]: !cudnn.tensor_desc<1x64x56x56xf32, NCHW>, %[[W:.*]]: !cudnn.tensor_desc<64x64x3x3xf32, NCHW>) -> !cudnn.tensor_desc<1x64x56x56xf32, NCHW> {
 // CHECK-NEXT: %[[R:.*]] = cudnn.pointwise relu_fwd(%[[X]]) type = f32 lower_clip = 0.000000e+00
@@ -68,7 +68,7 @@ func.func @seed(%39: tensor<1x64x56x56xf32>, %15: tensor<64x64x3x3xf32>) -> (ten
 
 // -----
 
-// A prologue's last value has the type of the filter; the one before is f32. A grouped 3-D convolution; a clip wants an identity behind.
+// A grouped 3-D convolution. The prologue's last value has the filter's type, others are f32. An identity follows relu_clip.
 // CHECK-LABEL: cudnn.graph @scale_relu_conv3d_bias_relu_clip_0(
 // CHECK-SAME: %[[X:.*]]: !cudnn.tensor_desc<1x16x4x4x4xbf16, NDHWC>, %[[S:.*]]: !cudnn.tensor_desc<1x16x1x1x1xbf16, NDHWC>, %[[W:.*]]: !cudnn.tensor_desc<8x8x1x2x3xbf16, NDHWC>, %[[B:.*]]: !cudnn.tensor_desc<1x8x1x1x1xbf16, NDHWC>)
 // CHECK-NEXT: %[[A:.*]] = cudnn.pointwise mul(%[[X]], %[[S]]) type = f32 : {{.*}} -> !cudnn.tensor_desc<1x16x4x4x4xf32, NDHWC>
@@ -93,7 +93,7 @@ func.func @conv3d(%x: tensor<1x4x4x4x16xbf16>, %s: tensor<1x1x1x1x16xbf16>, %w: 
 
 // -----
 
-// A matrix is a batch of one; the cast at the end is the result's type.
+// A matrix becomes a batch of one. The final cast determines the result's type.
 // CHECK-LABEL: cudnn.graph @matmul_bias_cast_0(
 // CHECK-SAME: %[[A:.*]]: !cudnn.tensor_desc<1x2x64xf16>, %[[B:.*]]: !cudnn.tensor_desc<1x64x10xf16>, %[[V:.*]]: !cudnn.tensor_desc<1x1x10xf16>) -> !cudnn.tensor_desc<1x2x10xf32> {
 // CHECK-NEXT: %[[C:.*]] = cudnn.matmul(%[[A]], %[[B]]) type = f32 : {{.*}} -> !cudnn.tensor_desc<1x2x10xf32>
@@ -149,7 +149,7 @@ func.func @pools(%x: tensor<1x8x9x8xf16>) -> tensor<1x1x1x8xf16> {
 
 // -----
 
-// Over one dim as over two, the first of size 1: the memory is the same, and cuDNN fuses more.
+// A convolution over one dim becomes one over two with height 1: the memory is the same, and cuDNN fuses more.
 // CHECK-LABEL: cudnn.graph @conv1d_bias_gelu_0(
 // CHECK-SAME: %[[X:.*]]: !cudnn.tensor_desc<2x8x1x32xf16, NHWC>, %[[W:.*]]: !cudnn.tensor_desc<16x8x1x3xf16, NHWC>, %[[B:.*]]: !cudnn.tensor_desc<1x16x1x1xf16, NHWC>) -> !cudnn.tensor_desc<2x16x1x15xf16, NHWC>
 // CHECK-NEXT: cudnn.convolution(%[[X]], %[[W]]) type = f32 spatial_stride = [1, 2] pre_padding = [0, 1] post_padding = [0, 0] dilation = [1, 2]
@@ -167,7 +167,7 @@ func.func @conv1d(%x: tensor<2x32x8xf16>, %w: tensor<16x3x8xf16>, %b: tensor<1x1
 
 // -----
 
-// PyTorch's maximum and minimum propagate NaN, which is not cuDNN's default.
+// PyTorch's maximum and minimum propagate NaN, unlike cuDNN's default.
 // CHECK-LABEL: cudnn.graph @conv2d_max_full_min_full_0(
 // CHECK: %[[M:.*]] = cudnn.pointwise max(%{{.*}}, %{{.*}}) type = f32 nan_propagation = propagate_nan :
 // CHECK-NEXT: cudnn.pointwise min(%[[M]], %{{.*}}) type = f32 nan_propagation = propagate_nan :
@@ -184,7 +184,7 @@ func.func @bounds(%x: tensor<1x8x8x64xf16>, %w: tensor<64x3x3x64xf16>, %z: tenso
 
 // -----
 
-// A value that two operations read, and an operand that is computed in the graph.
+// A value with two uses, and an operand that is computed in the graph.
 // CHECK-LABEL: cudnn.graph @matmul_sigmoid_mul_virtual_operand_tanh_residual_0(
 // CHECK: %[[M:.*]] = cudnn.matmul
 // CHECK: %[[S:.*]] = cudnn.pointwise sigmoid_fwd(%[[M]])
@@ -207,7 +207,7 @@ func.func @dag(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
 
 // -----
 
-// a - b is -b + a: cuDNN takes the value of the graph as the first operand.
+// a - b becomes -b + a: the value computed in the graph must be the first operand.
 // CHECK-LABEL: cudnn.graph @matmul_neg_bias_0(
 // CHECK: %[[N:.*]] = cudnn.pointwise neg(
 // CHECK: cudnn.pointwise add(%[[N]], %arg1)

@@ -1,4 +1,4 @@
-// No row of the support table takes complex numbers, whose elements have no width of their own.
+// No row of the support table accepts complex numbers, which have no bit width.
 // RUN: convoy-opt %s --cudnn-add-alternatives | filecheck %s
 
 // CHECK: cudnn.graph @complex

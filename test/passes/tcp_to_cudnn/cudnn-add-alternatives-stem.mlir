@@ -1,7 +1,7 @@
 // RUN: convoy-opt %s --convert-tcp-to-cudnn --cudnn-add-alternatives | filecheck %s
 // RUN: convoy-opt %s --convert-tcp-to-cudnn --cudnn-add-alternatives=remarks -o /dev/null 2>&1 | filecheck %s --check-prefix=REMARK
 
-// The kernels of a stem in f32 use TF32. cuDNN takes the image in planes, without the copy of it that the graph begins with.
+// The kernels of a stem in f32 use TF32. cuDNN's convolution reads the channels-first image, without the identity that copies it.
 // CHECK: cudnn.graph @stem_0(
 // CHECK: cudnn.graph @conv2d_bias_relu_0(%[[X:.*]]: !cudnn.tensor_desc<2x3x32x64xf32, NCHW>, %[[W:.*]]: !cudnn.tensor_desc<64x3x7x7xf32, NHWC>, %[[B:.*]]: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) -> !cudnn.tensor_desc<2x64x16x32xf32, NHWC> {
 // CHECK-NEXT: %[[C:.*]] = cudnn.convolution(%[[X]], %[[W]])
@@ -29,9 +29,9 @@ func.func @main(%x: tensor<2x3x32x64xf32>, %w: tensor<64x7x7x3xf32>, %b: tensor<
   return %s : tensor<2x8x16x64xf32>
 }
 
-// Nothing forbids the kernels of others, and what is no stem has no alternative.
+// Stems of other types, and graphs that are not stems, have no alternative.
 // CHECK-NOT: cudnn.alternative
-// REMARK: remark: no alternatives: the kernels of a stem are faster than cuDNN's graphs, and only those in f32 use TF32, which may be forbidden
+// REMARK: remark: no alternatives: stem kernels are faster than cuDNN's graphs; only f32 stems need an alternative without TF32
 !i = !cudnn.tensor_desc<2x3x32x64xf16>
 !l = !cudnn.tensor_desc<2x3x32x64xf16, NHWC>
 !w = !cudnn.tensor_desc<64x3x7x7xf16, NHWC>
@@ -47,12 +47,12 @@ cudnn.graph @in_f16(%x: !i, %w: !w, %b: !b) -> !y attributes {cudnn.preference =
   %y = cudnn.resample maxpool(%3) type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] padding_mode = neg_inf_pad : !h -> !y
   cudnn.return %y : !y
 }
-// REMARK: remark: no alternatives: it is no stem
+// REMARK: remark: no alternatives: not a stem
 cudnn.graph @marked(%x: !l) -> !l attributes {cudnn.preference = "only_kernel"} {
   %0 = cudnn.pointwise neg(%x) type = f32 : !l -> !l
   cudnn.return %0 : !l
 }
-// REMARK: remark: no alternatives: sub: the value of the graph is its second operand, and cuDNN takes it first
+// REMARK: remark: no alternatives: sub: the value computed in the graph must be the first operand
 !p = !cudnn.tensor_desc<2x64x16x32xf32>
 !q = !cudnn.tensor_desc<2x64x8x16xf32, NHWC>
 cudnn.graph @chain(%x: !p, %z: !v) -> !q attributes {cudnn.preference = "only_kernel"} {
@@ -62,7 +62,7 @@ cudnn.graph @chain(%x: !p, %z: !v) -> !q attributes {cudnn.preference = "only_ke
   %y = cudnn.resample maxpool(%2) type = f32 window = [3, 3] stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] padding_mode = neg_inf_pad : !v -> !q
   cudnn.return %y : !q
 }
-// REMARK: remark: no alternatives: it is no stem
+// REMARK: remark: no alternatives: not a stem
 cudnn.graph @no_convolution(%x: !p) -> !q attributes {cudnn.preference = "only_kernel"} {
   %0 = cudnn.pointwise identity(%x) type = f32 : !p -> !v
   %1 = cudnn.pointwise neg(%0) type = f32 : !v -> !v

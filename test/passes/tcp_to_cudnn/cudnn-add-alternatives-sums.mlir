@@ -1,6 +1,6 @@
 // RUN: convoy-opt %s --split-input-file --cudnn-add-alternatives | filecheck %s
 
-// The other order of the sums. A scale stays with what it scales, and the running value becomes the first operand.
+// The other order of the sums. A factor stays with its operand, and the running value becomes the first operand.
 // CHECK-LABEL: cudnn.graph @bias_residual_relu(
 // CHECK: cudnn.graph @conv2d_residual_bias_relu_0(%[[X:.*]]: !cudnn.tensor_desc<1x64x8x8xf16, NHWC>, %[[W:.*]]: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %[[Z:.*]]: !cudnn.tensor_desc<1x64x8x8xf16, NHWC>, %[[B:.*]]: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>)
 // CHECK-NEXT: %[[C:.*]] = cudnn.convolution(%[[X]], %[[W]])
@@ -22,7 +22,7 @@ cudnn.graph @bias_residual_relu(%x: !t, %w: !w, %b: !b, %z: !t) -> !t {
 
 // -----
 
-// The last sum is the result, and stays it.
+// The last sum remains the result.
 // CHECK-LABEL: cudnn.graph @no_activation(
 // CHECK: cudnn.graph @conv2d_residual_bias_0(
 // CHECK-NEXT: cudnn.convolution
@@ -43,7 +43,7 @@ cudnn.graph @no_activation(%x: !t, %w: !w, %b: !b, %z: !t) -> !t {
 
 // -----
 
-// Not where the sum in between is rounded, or is scaled.
+// Sums are not reordered if an intermediate sum is rounded or scaled.
 // CHECK-LABEL: cudnn.graph @rounded(
 // CHECK-LABEL: cudnn.graph @scaled(
 // CHECK-NOT: +residual+bias
@@ -66,7 +66,7 @@ cudnn.graph @scaled(%x: !t, %w: !w, %b: !b, %z: !t) -> !t {
 
 // -----
 
-// A bias of zeros comes behind the residual. The sum with it is the result now, and the residual's is virtual.
+// A bias of zeros is added after the residual. Its sum becomes the result, and the residual's sum becomes virtual.
 // CHECK-LABEL: cudnn.graph @residual(
 // CHECK: cudnn.graph @conv2d_residual_bias_0(%[[X:.*]]: !cudnn.tensor_desc<1x64x8x8xf16, NHWC>, %[[W:.*]]: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %[[Z:.*]]: !cudnn.tensor_desc<1x64x8x8xf16, NHWC>, %[[B:.*]]: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>)
 // CHECK-NEXT: %[[C:.*]] = cudnn.convolution(%[[X]], %[[W]])
@@ -88,7 +88,7 @@ cudnn.graph @residual(%x: !t, %w: !w, %z: !t) -> !t {
 
 // -----
 
-// None where there is a bias, nor before an activation that no precompiled kernel has.
+// No bias of zeros is added after a bias, or before an activation that no precompiled kernel has.
 // CHECK-LABEL: cudnn.graph @biased(
 // CHECK-LABEL: cudnn.graph @tanh(
 // CHECK-NOT: cudnn.zeros

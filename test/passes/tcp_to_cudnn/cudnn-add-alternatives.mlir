@@ -1,7 +1,7 @@
 // RUN: convoy-opt %s --split-input-file --cudnn-add-alternatives | filecheck %s
 
-// Behind the convolution, the sums in the other order, and behind the bias, which comes first then. What lies between two steps is f16; a
-// graph that is there already, @plain, is taken for an equal step, and new graphs come last.
+// A split after the convolution, the other order of the sums, and a split after the bias in that order. Values between steps are f16.
+// The existing graph @plain is used for an equal step, and new graphs are inserted last.
 // CHECK-LABEL: cudnn.graph @residual_bias_relu(
 // CHECK-LABEL: cudnn.graph @plain(
 // CHECK-LABEL: cudnn.graph @residual_bias_relu_0(
@@ -27,7 +27,7 @@
 // CHECK: cudnn.alternative @residual_bias_relu "conv2d+bias | residual+relu" {
 // CHECK: cudnn.step @conv2d_bias_0(
 // CHECK-NEXT: cudnn.step @residual_relu_0(
-// A convolution alone has no other way.
+// A convolution alone has no alternatives.
 // CHECK-NOT: cudnn.alternative
 // CHECK-NOT: cudnn.graph
 !t = !cudnn.tensor_desc<1x64x8x8xf16, NHWC>
@@ -48,7 +48,7 @@ cudnn.graph @plain(%x: !t, %w: !w) -> !t {
 
 // -----
 
-// Without a bias there is a form with one of zeros, and what comes first is a graph of its own, with and without a cut behind the anchor.
+// A bias of zeros is added. The prologue is a separate step, with and without a split after the anchor.
 // CHECK-LABEL: cudnn.graph @relu_conv_relu(
 // CHECK: cudnn.graph @relu_0(
 // CHECK: cudnn.graph @conv2d_relu_0(
@@ -82,7 +82,7 @@ cudnn.graph @relu_conv_relu(%x: !t, %w: !w) -> !t {
 
 // -----
 
-// A product of matrices: its bias is along the last dim. An identity has no part in the name.
+// A matrix product, whose bias is along the last dim. An identity is not part of the name.
 // CHECK-LABEL: cudnn.graph @linear(
 // CHECK: cudnn.alternative @linear "matmul | bias+gelu" {
 // CHECK: cudnn.alternative @linear "matmul+bias | gelu" {
@@ -102,7 +102,7 @@ cudnn.graph @linear(%a: !a, %b: !b, %n: !n) -> !y {
 
 // -----
 
-// Residuals of a depthwise convolution stay first.
+// Residuals of a depthwise convolution remain first.
 // CHECK-LABEL: cudnn.graph @depthwise(
 // CHECK: cudnn.alternative @depthwise "conv2d | residual+bias" {
 // CHECK-NOT: cudnn.alternative
@@ -119,7 +119,7 @@ cudnn.graph @depthwise(%x: !t, %w: !w, %b: !b, %z: !t) -> !t {
 
 // -----
 
-// An identity that changes no type is not worth a step.
+// An identity that does not change the type is not a step.
 // CHECK-LABEL: cudnn.graph @identity(
 // CHECK: cudnn.alternative @identity "conv2d | bias" {
 // CHECK-NOT: cudnn.alternative

@@ -1,4 +1,4 @@
-// The inline form of the first cuDNN dialect becomes a symbol and a call.
+// An inline graph becomes a symbol and a call.
 // RUN: convoy-opt %s --cudnn-outline-graphs | filecheck %s
 
 // CHECK-LABEL: cudnn.graph @relu_fwd_convolution_0(

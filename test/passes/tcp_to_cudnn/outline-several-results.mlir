@@ -1,4 +1,4 @@
-// An operation with several results, in the inline form, through outlining and bufferization.
+// Outlining and bufferization of an inline graph with several results.
 // RUN: convoy-opt %s --cudnn-outline-graphs | filecheck %s
 // RUN: convoy-opt %s --cudnn-outline-graphs \
 // RUN:     --one-shot-bufferize="bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map" \
@@ -9,7 +9,7 @@
 !s = !cudnn.tensor_desc<4x128x1xf32>
 !e = !cudnn.tensor_desc<1x1x1xf32>
 
-// The constant is no operation, so that the graph is not named by it.
+// The constant is not part of the graph's name.
 // CHECK-LABEL: cudnn.graph @norm_forward_relu_fwd_0(
 // CHECK-SAME: -> (!cudnn.tensor_desc<4x128x1xf32>, !cudnn.tensor_desc<4x128x1xf32>, !cudnn.tensor_desc<4x128x1024xf16>) {
 // CHECK-NEXT: %[[E:.*]] = cudnn.constant
