@@ -1,2 +1,1 @@
-"""What cuDNN takes: the matrix of graphs, asking the library, and writing the support table.
-docs/support.md tells the whole."""
+"""Queries cuDNN about a matrix of graphs and generates the support table (docs/support.md)."""

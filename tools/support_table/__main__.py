@@ -1,13 +1,15 @@
-"""Asks the real cuDNN which graphs it has engines for, and compares or writes the support table.
-Needs no GPU; docs/support.md explains.
+"""Queries the real cuDNN about the matrix of graphs, and checks or writes the support table. Needs
+no GPU. See docs/support.md.
 
-python -m tools.support_table                        ask about the whole matrix; 1 when the table
-disagrees
-python -m tools.support_table --write                write the rows of the table from the answers
-python -m tools.support_table prepare FOLDER         what a machine with a GPU needs to be asked
-(tools.support_table.ask)
-python -m tools.support_table differences DEVICE     compare its answers, a JSON, with those without
-a GPU, and write them down
+python -m tools.support_table
+    queries every graph; exit code 1 if the table and cuDNN disagree
+python -m tools.support_table --write
+    writes the rows of the table from the answers
+python -m tools.support_table prepare FOLDER
+    writes the files for tools.support_table.query on a machine with a GPU
+python -m tools.support_table differences DEVICE
+    compares the answers of a device, a JSON file, with those without a GPU, and writes the
+    differences
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ from typing import Any
 from .cases import all_cases
 from .differences import MEASURED, with_device, write_differences
 from .document import operations_section, replace_section
-from .library import ROOT, Asked, ask_offline, prepare
-from .made import dump, make_table
+from .generate import dump, generate_table
+from .library import ROOT, AnyCase, prepare, query_offline
 from .verdict import judge
 
 __all__ = ["TABLE", "main"]
@@ -33,40 +35,41 @@ __all__ = ["TABLE", "main"]
 TABLE = ROOT / "passes/fusion/support_table.json"
 
 
-def _answers(cases: Sequence[Asked], known: Path | None) -> dict[str, Any]:
-    """cuDNN's answers without a GPU, or those of an earlier run, from `known`."""
-    if known is not None and known.exists():
-        answers: dict[str, Any] = json.loads(known.read_text())
+def _answers(cases: Sequence[AnyCase], path: Path | None) -> dict[str, Any]:
+    """Returns cuDNN's answers without a GPU, from `path` if it exists. Otherwise queries cuDNN, and
+    writes them to `path`."""
+    if path is not None and path.exists():
+        answers: dict[str, Any] = json.loads(path.read_text())
         missing = [case.key for case in cases if case.key not in answers["graphs"]]
         if missing:
             message = (
-                f"expected answers about the whole matrix, got none about {len(missing)} "
-                f"graphs such as {missing[0]}: {known} is old"
+                f"expected answers about the whole matrix, but {path} has none about "
+                f"{len(missing)} graphs, e.g. {missing[0]}"
             )
-            raise SystemExit(f"support: {message}; delete it, and cuDNN is asked again")
+            raise SystemExit(f"support: {message}; delete the file to query cuDNN again")
         return answers
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         print(f"support: building {len(cases)} graphs", flush=True)
         prepare(cases, Path(folder))
-        print(f"support: asking cuDNN, after {time.perf_counter() - start:.0f} s", flush=True)
-        return ask_offline(Path(folder), known or Path(folder) / "answers.json")
+        print(f"support: querying cuDNN, after {time.perf_counter() - start:.0f} s", flush=True)
+        return query_offline(Path(folder), path or Path(folder) / "answers.json")
 
 
-def _check(cases: Sequence[Asked], answers: dict[str, Any], *, write: bool) -> int:
+def _check(cases: Sequence[AnyCase], answers: dict[str, Any], *, write: bool) -> int:
     if MEASURED.exists():
         answers = with_device(answers, json.loads(MEASURED.read_text()))
     table = json.loads(TABLE.read_text())
-    made = make_table(cases, answers, table)
+    generated = generate_table(cases, answers, table)
     if write:
-        TABLE.write_text(dump(made))
-        replace_section("operations", operations_section(made["operations"]))
-        table = made
-        written = f"{len(made['rows'])} rows and {len(made['operations'])} of operations"
+        TABLE.write_text(dump(generated))
+        replace_section("operations", operations_section(generated["operations"]))
+        table = generated
+        written = f"{len(generated['rows'])} rows, and {len(generated['operations'])} of operations"
         print(f"support: wrote {TABLE.relative_to(ROOT)}: {written}; build again to use it")
-    verdict = judge(cases, answers["graphs"], table, made)
+    verdict = judge(cases, answers["graphs"], table, generated)
     for reason, keys in verdict.missed.items():
-        print(f"missed: {len(keys)} graphs such as {keys[0]}: {reason}")
+        print(f"missed: {len(keys)} graphs, e.g. {keys[0]}: {reason}")
     for line in verdict.disagreements:
         print(f"disagreement: {line}")
     print(f"support: cuDNN {answers['cudnn']}, {answers['device']}")
@@ -75,7 +78,11 @@ def _check(cases: Sequence[Asked], answers: dict[str, Any], *, write: bool) -> i
 
 
 def main() -> int:
-    """Parses the command line and does it."""
+    """Runs the command line.
+
+    Returns:
+        The exit code: 1 if the table and cuDNN disagree.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -85,10 +92,12 @@ def main() -> int:
     parser.add_argument(
         "--answers",
         type=Path,
-        help="answers of an earlier run; written here when the file is not there",
+        help="file of answers; written by a first run, and read by later ones",
     )
     commands = parser.add_subparsers(dest="command")
-    preparing = commands.add_parser("prepare", help="write what another machine needs to be asked")
+    preparing = commands.add_parser(
+        "prepare", help="write the files for queries on another machine"
+    )
     preparing.add_argument("folder", type=Path)
     differing = commands.add_parser(
         "differences", help="compare a device's answers with those without a GPU"

@@ -1,4 +1,4 @@
-"""Attention as one operation, and the cache that it reads."""
+"""Attention as one operation, and loads of paged caches."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["attention_cases"]
 
 _DTYPES = ("f16", "bf16", "f32")
 _NARROW = ("f8E4M3FN", "f8E5M2")
-#: What goes beside q, k and v: a scale in the graph or as a tensor, the sums of exponentials,
-#: lengths, a paged cache, a mask of tiles.
+#: Optional parts: a scalar scale, a scale tensor, the softmax statistics as a result, sequence
+#: lengths, a paged cache, a block mask.
 _WITH = ("nothing", "scale", "scale_tensor", "stats", "lengths", "pages", "block_mask")
-#: In which order the dims of an image's tensors lie: heads, rows, depth; rows, heads, depth; or
-#: heads, depth, rows.
+#: Memory orders of the dims of one batch entry: heads, rows, depth; rows, heads, depth; or heads,
+#: depth, rows.
 _ORDERS = ("heads_rows", "rows_heads", "depth_rows")
 _DEPTHS = (1, 8, 16, 20, 24, 32, 36, 40, 64, 80, 96, 100, 128, 136, 192, 256, 264, 512)
 _UNEQUAL = ((64, 128), (128, 64), (192, 128), (256, 64), (576, 512))
@@ -37,8 +37,17 @@ _TILE, _PAGE = 128, 64
 
 @dataclass(frozen=True)
 class _Attention:
-    """An attention to ask about: `rows` of q and of k, `depths` of q and of v, `heads` of q and of
-    k."""
+    """One attention.
+
+    Args:
+        dtype: Of q, k and v.
+        order: One of `_ORDERS`.
+        beside: One of `_WITH`.
+        depths: Of q and of v.
+        heads: Of q and of k.
+        rows: Of q and of k.
+        batch: The batch size.
+    """
 
     dtype: str
     order: str = "heads_rows"
@@ -61,11 +70,11 @@ class _Attention:
         )
 
     def _up_to(self) -> int:
-        """The least of the bounds that rows of the table name which is not below a depth."""
+        """The smallest bound of the axis `depth_up_to` that holds for both depths."""
         return next(bound for bound in (128, 256, 1024) if max(self.depths) <= bound)
 
     def case(self) -> OperationCase:
-        """The graph at its point."""
+        """Returns the case of this attention."""
         axes: dict[str, str | int] = {
             "dtypes": self.dtype, "orders": self.order, "beside": self.beside,
             "depth_multiple_of": 8 if all(depth % 8 == 0 for depth in self.depths) else 1,
@@ -111,11 +120,11 @@ class _Attention:
                 for name in ("seq_len_q", "seq_len_kv")
             }
         output = (batch, heads, rows, width)
-        made = {"o": desc(output, self.dtype, self._layout(output))}
+        types = {"o": desc(output, self.dtype, self._layout(output))}
         if self.beside == "stats":
-            made["stats"] = desc((batch, heads, rows, 1), "f32", "row_major")
+            types["stats"] = desc((batch, heads, rows, 1), "f32", "row_major")
         return OperationCase(
-            graph.key, "sdpa_forward", axes, graph.text(*graph.named("sdpa_forward", given, made))
+            graph.key, "sdpa_forward", axes, graph.text(*graph.named("sdpa_forward", given, types))
         )
 
 
@@ -136,7 +145,7 @@ def _attention() -> Iterator[OperationCase]:
 
 
 def _caches() -> Iterator[OperationCase]:
-    """A paged cache that is read alone."""
+    """Loads of a paged cache without attention."""
     for dtype, depth in product((*_DTYPES, *_NARROW), (64, 128)):
         axes: dict[str, str | int] = {"dtypes": dtype}
         graph = GraphText(key_of("paged_cache_load", dtype, depth), "row_major")
@@ -152,5 +161,5 @@ def _caches() -> Iterator[OperationCase]:
 
 
 def attention_cases() -> list[OperationCase]:
-    """Every graph of this family, each once."""
+    """Returns every graph of this family once."""
     return list({case.key: case for cases in (_attention(), _caches()) for case in cases}.values())

@@ -1,5 +1,5 @@
-"""Attention as a graph of products, pointwise operations and reductions, which is how it gets what
-`cudnn.sdpa_forward` has no word for."""
+"""Attention composed of products, pointwise operations and reductions, e.g. with a bias or a causal
+mask, which `cudnn.sdpa_forward` does not have."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .operations import OperationCase
 __all__ = ["attention_parts_cases"]
 
 _BATCH, _HEADS = 2, 16
-#: What is done to the scores: a scale, one and a bias, one and a causal mask.
+#: Operations on the scores: a scale; a scale and a bias; a scale and a causal mask.
 _SCORES = ("nothing", "scale", "bias", "causal")
-#: The logarithms of the sums of exponentials, for the gradient: a result of the graph, computed and
-#: forgotten, or not computed.
+#: The logarithms of the sums of exponentials, for the gradient: a result of the graph, a virtual
+#: value, or not computed.
 _STATS = ("stored", "virtual", "none")
 
 
 def _causal(graph: GraphText, scores: Value, dims: tuple[int, ...]) -> Value:
-    """The scores of columns up to the row's number, and minus infinity beyond."""
+    """Replaces the scores of columns after the row's index by minus infinity."""
     row, column = (
         graph.apply("pointwise gen_index", [scores], f"type = i32 axis = {axis}", dims, "i32")
         for axis in (2, 3)
@@ -81,7 +81,7 @@ def _case(dtype: str, depth: int, rows: tuple[int, int], stats: str, scores: str
 
 
 def attention_parts_cases() -> list[OperationCase]:
-    """Every graph of this family, each once."""
+    """Returns every graph of this family once."""
     found = [
         _case(*each)
         for each in product(

@@ -1,4 +1,4 @@
-"""Everything that cuDNN is asked about: groups, graphs that groups do not form yet, and
+"""All graphs about which cuDNN is queried: groups, graphs that grouping does not form yet, and
 operations."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from .attention import attention_cases
 from .attention_parts import attention_parts_cases
 from .data import data_cases
 from .graphs import graph_cases
-from .library import Asked
+from .library import AnyCase
 from .matrix import group_cases
 from .norms import norm_cases
 from .scales import scale_cases
@@ -28,6 +28,6 @@ _FAMILIES = (
 )
 
 
-def all_cases() -> list[Asked]:
-    """The whole matrix, each graph once."""
+def all_cases() -> list[AnyCase]:
+    """Returns every graph of the matrix once."""
     return [*group_cases(), *graph_cases(), *(case for family in _FAMILIES for case in family())]

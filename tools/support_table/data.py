@@ -1,5 +1,5 @@
-"""Operations that move or make elements: concatenation, reshape, transpose, random numbers; and
-those of matrices with a structure."""
+"""Operations that move or create elements: concatenation, reshape, transpose, random numbers; and
+operations on structured matrices."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def _dims(layout: str) -> tuple[int, ...]:
 
 
 def _concat() -> Iterator[OperationCase]:
-    """Two tensors, along the batch, the channels or a spatial dim; one of them may be where the
-    result is."""
+    """Concatenation of two tensors along the batch, the channels or a spatial dim, optionally in
+    place."""
     for dtype, layout, axis, inplace in product(_ALL, _LAYOUTS, (0, 1, 2), ("none", 0, 1)):
         axes: dict[str, str | int] = {"dtypes": dtype, "layouts": layout}
         graph = GraphText(
@@ -42,7 +42,7 @@ def _concat() -> Iterator[OperationCase]:
 
 
 def _reshapes() -> Iterator[OperationCase]:
-    """Other dims alone, and before a product that wants them."""
+    """A reshape alone, and before a product."""
     shapes = (
         ((8, 16, 128, 64), (128, 128, 64)),
         ((8, 16, 128, 64), (8, 2048, 64)),
@@ -67,7 +67,7 @@ def _reshapes() -> Iterator[OperationCase]:
 
 
 def _transposes() -> Iterator[OperationCase]:
-    """An identity whose result lies otherwise than its operand."""
+    """An identity whose result has another layout than its operand."""
     matrix = "stride = [4096, 1, 64]"
     ways = (
         ("channels_last", "channels_first"),
@@ -76,13 +76,13 @@ def _transposes() -> Iterator[OperationCase]:
         (matrix, "row_major"),
     )
     for dtype, (before, after) in product(_ALL, ways):
-        words = ["transposed" if layout == matrix else layout for layout in (before, after)]
+        layouts = ["transposed" if layout == matrix else layout for layout in (before, after)]
         axes: dict[str, str | int] = {
             "dtypes": dtype,
-            "layouts": words[0],
-            "result_layouts": words[1],
+            "layouts": layouts[0],
+            "result_layouts": layouts[1],
         }
-        graph = GraphText(key_of("transpose", dtype, *words), after)
+        graph = GraphText(key_of("transpose", dtype, *layouts), after)
         dims = (8, 64, 64) if matrix in (before, after) else (8, 64, 16, 16)
         y = graph.apply(
             "pointwise identity", [graph.argument(dims, dtype, before)], "type = f32", dims, dtype
@@ -91,14 +91,14 @@ def _transposes() -> Iterator[OperationCase]:
 
 
 def _random() -> Iterator[OperationCase]:
-    """Random numbers alone, and in a product, as dropout has them."""
-    numbers = {
+    """Random numbers alone, and multiplied with a tensor, as in dropout."""
+    distributions = {
         "bernoulli": "probability = 0.9",
         "uniform": "minimum = -1.0 maximum = 1.0",
         "normal": "mean = 0.5 standard_deviation = 2.0",
     }
-    for (mode, numbers_of), seed, dtype, beside in product(
-        numbers.items(), ("number", "tensor"), ("f32", "f16"), ("nothing", "mul")
+    for (mode, attributes), seed, dtype, beside in product(
+        distributions.items(), ("number", "tensor"), ("f32", "f16"), ("nothing", "mul")
     ):
         axes: dict[str, str | int] = {
             "modes": mode,
@@ -112,7 +112,7 @@ def _random() -> Iterator[OperationCase]:
         given: dict[str, Value | None] = {
             name: graph.argument((1, 1, 1, 1), "i64") for name in names
         }
-        head = f"rng {mode} {'seed_value = 42 ' * (seed == 'number')}{numbers_of}"
+        head = f"rng {mode} {'seed_value = 42 ' * (seed == 'number')}{attributes}"
         (y,) = graph.named(head, given, {"y": desc(dims, dtype, "row_major")})
         if beside == "mul":
             y = graph.apply(
@@ -122,7 +122,7 @@ def _random() -> Iterator[OperationCase]:
 
 
 def _structured() -> Iterator[OperationCase]:
-    """Products of experts, and bands of matrices."""
+    """Grouped products of experts, and band matrices."""
     for mode, dtype, index in product(("none", "gather", "scatter"), _DTYPES, ("i32", "i64")):
         axes: dict[str, str | int] = {"modes": mode, "dtypes": dtype, "index_dtypes": index}
         graph = GraphText(key_of("moe_grouped_matmul", *axes.values()), "row_major")
@@ -155,7 +155,7 @@ def _structured() -> Iterator[OperationCase]:
 
 
 def data_cases() -> list[OperationCase]:
-    """Every graph of this family."""
+    """Returns every graph of this family."""
     return [
         case
         for cases in (_concat(), _reshapes(), _transposes(), _random(), _structured())

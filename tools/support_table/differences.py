@@ -1,5 +1,5 @@
-"""What a device answers otherwise than cuDNN does without one. The measured differences are data,
-which the table is made from too."""
+"""Differences between the answers of cuDNN on a device and without one. They are stored in
+device.json, which the generator of the table reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .document import replace_section
-from .table import taken
+from .table import is_accepted
 
 __all__ = ["MEASURED", "differences", "section", "with_device", "write_differences"]
 
@@ -25,11 +25,21 @@ def _reason(answer: dict[str, Any]) -> str:
 
 
 def differences(offline: dict[str, Any], device: dict[str, Any]) -> dict[str, Any]:
-    """Graphs that are taken in one place alone, graphs of which no plan can be built, and how often
-    the first engine is another."""
+    """Compares the answers without a GPU with those of a device.
+
+    Args:
+        offline: The answers without a GPU.
+        device: The answers of the device.
+
+    Returns:
+        The content of device.json: graphs that only one of the two accepts, graphs for which no
+        plan can be built, and pairs of different first engines with their counts.
+    """
     common = sorted(offline["graphs"].keys() & device["graphs"].keys())
     pairs = {key: (offline["graphs"][key], device["graphs"][key]) for key in common}
-    both = {key: pair for key, pair in pairs.items() if taken(pair[0]) and taken(pair[1])}
+    both = {
+        key: pair for key, pair in pairs.items() if is_accepted(pair[0]) and is_accepted(pair[1])
+    }
     engines = Counter(
         f"{_first(here)} -> {_first(there)}"
         for here, there in both.values()
@@ -39,25 +49,35 @@ def differences(offline: dict[str, Any], device: dict[str, Any]) -> dict[str, An
         "cudnn": device["cudnn"],
         "device": device["device"],
         "graphs": len(common),
-        "taken": sum(taken(there) for _, there in pairs.values()),
+        "taken": sum(is_accepted(there) for _, there in pairs.values()),
         "refused": {
             key: _reason(there)
             for key, (here, there) in pairs.items()
-            if taken(here) and not taken(there)
+            if is_accepted(here) and not is_accepted(there)
         },
         "not_built": {
             key: _reason(there) for key, (_, there) in both.items() if there.get("built", 0) is None
         },
         "taken_there_alone": [
-            key for key, (here, there) in pairs.items() if taken(there) and not taken(here)
+            key
+            for key, (here, there) in pairs.items()
+            if is_accepted(there) and not is_accepted(here)
         ],
         "other_first_engine": dict(engines.most_common()),
     }
 
 
 def with_device(answers: dict[str, Any], measured: dict[str, Any]) -> dict[str, Any]:
-    """Answers without the engines of graphs that the device refused, or of which it could build no
-    plan."""
+    """Applies the differences of a device to the answers without a GPU.
+
+    Args:
+        answers: The answers without a GPU.
+        measured: The content of device.json.
+
+    Returns:
+        The answers, without the engines of graphs that the device refused or for which it could
+        not build a plan.
+    """
     graphs = dict(answers["graphs"])
     for kind in ("refused", "not_built"):
         for key, reason in measured[kind].items():
@@ -71,19 +91,26 @@ def with_device(answers: dict[str, Any], measured: dict[str, Any]) -> dict[str, 
 
 
 def section(measured: dict[str, Any]) -> str:
-    """The differences as text of docs/support.md."""
+    """Formats the differences for docs/support.md.
+
+    Args:
+        measured: The content of device.json.
+
+    Returns:
+        The text of the section.
+    """
     lines = [
         f"{measured['device']}, cuDNN {measured['cudnn']}: {measured['graphs']} graphs "
-        "asked about in both places, "
-        f"{measured['taken']} taken there.",
+        "queried without a GPU and on the device, "
+        f"{measured['taken']} accepted on the device.",
         "",
-        "| difference | graphs | such as |",
+        "| difference | graphs | examples |",
         "|---|---|---|",
     ]
     titles = {
-        "refused": "taken without a GPU, refused there",
-        "not_built": "taken in both places, no plan can be built there",
-        "taken_there_alone": "taken there alone",
+        "refused": "accepted without a GPU, refused on the device",
+        "not_built": "accepted by both, but the device builds no plan",
+        "taken_there_alone": "accepted only on the device",
     }
     for kind, title in titles.items():
         keys = list(measured[kind])
@@ -93,15 +120,22 @@ def section(measured: dict[str, Any]) -> str:
     changed = list(measured["other_first_engine"].items())
     shown = ", ".join(f"{engines} ({count})" for engines, count in changed[:8])
     lines.append(
-        f"| another engine comes first there | {sum(count for _, count in changed)} | "
+        f"| another first engine on the device | {sum(count for _, count in changed)} | "
         f"{shown or 'none'} |"
     )
     return "\n".join(lines) + "\n"
 
 
 def write_differences(device: Path, offline: dict[str, Any]) -> str:
-    """Compares the device's answers with `offline`; writes the data and the section of the
-    document. Returns the section."""
+    """Writes device.json and the section of docs/support.md.
+
+    Args:
+        device: The file with the answers of the device.
+        offline: The answers without a GPU.
+
+    Returns:
+        The text of the section.
+    """
     measured = differences(offline, json.loads(device.read_text()))
     MEASURED.write_text(json.dumps(measured, indent=1) + "\n")
     text = section(measured)

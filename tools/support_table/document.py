@@ -1,5 +1,5 @@
-"""The parts of docs/support.md that are written: what was measured on a device, and what cuDNN
-takes of operations alone."""
+"""The generated parts of docs/support.md: the differences of a device, and the table of
+operations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ DOCUMENT = ROOT / "docs/support.md"
 
 
 def replace_section(name: str, text: str) -> None:
-    """Puts `text` between the marks `name: begin` and `name: end` of the document."""
+    """Replaces a generated part of the document.
+
+    Args:
+        name: Of the part, which is between the comments `name: begin` and `name: end`.
+        text: The new content.
+
+    Raises:
+        ValueError: The document does not have the comments.
+    """
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
     document = DOCUMENT.read_text()
     if begin not in document or end not in document:
@@ -28,18 +36,25 @@ def replace_section(name: str, text: str) -> None:
 
 
 def operations_section(rows: Sequence[dict[str, Any]]) -> str:
-    """A line an operation and mode: the dtypes with an engine, and the values of other axes that
-    have none, whatever stands beside them."""
+    """Formats the rows of operations for the document.
+
+    Args:
+        rows: The rows.
+
+    Returns:
+        A table with one line per operation and group of equal modes: the dtypes with an engine, and
+        the values of other axes that no row accepts.
+    """
     subjects: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         for mode in row.get("modes", ["-"]):
             subjects.setdefault((row["operation"], mode), []).append(row)
-    # Modes that share everything share a line.
+    # Modes with equal content share a line.
     lines: dict[tuple[str, str, str], list[str]] = {}
-    for (operation, mode), some in subjects.items():
-        dtypes = sorted({dtype for row in some if row["takes"] for dtype in row["dtypes"]})
+    for (operation, mode), mode_rows in subjects.items():
+        dtypes = sorted({dtype for row in mode_rows if row["takes"] for dtype in row["dtypes"]})
         refused = (
-            [f"{axis} {', '.join(values)}" for axis, values in _only_refused(some)]
+            [f"{axis} {', '.join(values)}" for axis, values in _only_refused(mode_rows)]
             if dtypes
             else []
         )
@@ -55,16 +70,16 @@ def operations_section(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _only_refused(rows: Sequence[dict[str, Any]]) -> list[tuple[str, list[str]]]:
-    """By axis, the values that some rows refuse and none takes."""
+    """Returns, by axis, the values that rows refuse and no row accepts."""
     names = dict.fromkeys(
         axis for row in rows for axis in axes_of(row) if axis not in ("modes", "dtypes")
     )
     found = []
     for axis in names:
-        taken, refused = (
+        accepted, refused = (
             {str(value) for row in rows if row["takes"] is takes for value in row.get(axis, ())}
             for takes in (True, False)
         )
-        if refused - taken:
-            found.append((axis.replace("_", " "), sorted(refused - taken)))
+        if refused - accepted:
+            found.append((axis.replace("_", " "), sorted(refused - accepted)))
     return found

@@ -1,8 +1,7 @@
-"""The part of the table's rows that is not made from groups: `cudnn.graph`s of gradients and of
-narrow types.
+"""`cudnn.graph`s of gradients and narrow types, which grouping does not form yet.
 
-Their rows in the support table are for whoever forms such graphs next; their anchors are the names
-of cudnn's operations.
+Their rows are in the section `unformed` of the support table. Their anchors are named after
+operations of dialect `cudnn`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def _case(
 
 
 def _gradients() -> Iterator[Case]:
-    """Convolutions' gradients, and what may follow a dgrad, which is a transposed convolution."""
+    """Gradients of convolutions, and epilogues of dgrad, which is a transposed convolution."""
     kinds = {"none": 1, "grouped": 4, "depthwise": 64}
     axes = product(("dgrad", "wgrad"), _SPATIAL.items(), kinds.items(), _DTYPES, _LAYOUTS)
     for mode, (rank, spatial), (kind, groups), dtype, layout in axes:
@@ -75,7 +74,7 @@ def _gradients() -> Iterator[Case]:
 def _follow(
     graph: GraphText, role: str, here: Value, dims: tuple[int, ...], dtype: str, result: str
 ) -> Value:
-    """A bias, scale, residual or relu on the running value."""
+    """Applies a bias, scale, residual or relu to the running value."""
     if role == "relu":
         return graph.apply("pointwise relu_fwd", [here], "type = f32", dims, result)
     vector = (
@@ -97,8 +96,8 @@ _DTYPES = ("f16", "bf16", "f32")
 
 
 def _narrow() -> Iterator[Case]:
-    """Convolutions and products of fp8 and int8, plain and with what brings the sum back to a
-    narrow type; and mixed results."""
+    """Convolutions and products of fp8 and int8, plain and with a scale, bias and relu. Results
+    have several types."""
     ends = ((), ("scale",), ("scale", "bias", "relu"))
     for dtype, layout, after in product(
         ("f8E4M3FN", "f8E5M2", "i8"), ("channels_last", "row_major"), ends
@@ -150,8 +149,8 @@ def _narrow() -> Iterator[Case]:
 
 
 def _orders() -> Iterator[Case]:
-    """Bias before residual, and residual before bias, as graphs: groups are reordered when they
-    become graphs."""
+    """Bias before residual, and residual before bias, as graphs, because the conversion of groups
+    reorders them."""
     for dtype, after in product(
         _DTYPES, (("bias", "residual", "relu"), ("residual", "bias", "relu"))
     ):
@@ -174,6 +173,6 @@ def _orders() -> Iterator[Case]:
 
 
 def graph_cases() -> list[Case]:
-    """Every graph of this part."""
+    """Returns every graph of this file."""
     parts = (_gradients(), _narrow(), _orders())
     return [case for part in parts for case in part]

@@ -1,5 +1,5 @@
-"""Text of the `cudnn.graph`s that groups become: an anchor and pointwise operations around it, in
-every form that the matrix asks about."""
+"""Builds the text of the `cudnn.graph`s that groups become: an anchor and pointwise operations
+around it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["ROLES", "Role", "Shape", "graph_of_group"]
 
 @dataclass(frozen=True)
 class Role:
-    """A role as the compiler lists them (passes/fusion/Roles.h).
+    """A role of the compiler (passes/fusion/Roles.h).
 
     Args:
-        name: In the support table, without the position.
+        name: Its name in the support table, without the position.
         position: prologue, operand or epilogue.
         mode: The pointwise mode.
-        extent: What the second operand is, e.g. channel; empty with one operand.
+        extent: The extent of the second operand, e.g. channel; empty with one operand.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Role:
     extent: str
 
 
-#: Every role by its name in the support table.
+#: Roles by their names in the support table.
 ROLES = {
     name: Role(
         name if position == "epilogue" else name.removeprefix(f"{position}_"),
@@ -39,7 +39,7 @@ ROLES = {
     )
     for name, position, mode, extent in group_roles()
 }
-#: Attributes of roles whose mode has some.
+#: Attributes of the operations of roles.
 _ATTRIBUTES = {
     "relu": "lower_clip = 0.0",
     "relu_clip": "lower_clip = 0.0 upper_clip = 6.0",
@@ -47,16 +47,29 @@ _ATTRIBUTES = {
     "leaky_relu": "lower_clip_slope = 0.1",
     "elu": "elu_alpha = 1.0",
 }
-#: Bounds propagate NaN, as in PyTorch.
+#: Modes that propagate NaN, as in PyTorch.
 _BOUNDS = ("max", "min")
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What an anchor is asked with. `spatial` are the input's dims of a convolution or pool, the
-    leading dims and rows of a product; `channels` and `outputs` are C and K of a convolution, K and
-    N of a product. `broadcast` names the dims that the operand of a role such as add_broadcast has:
-    the spatial ones, or the images alone."""
+    """The sizes, types and layout of an anchor.
+
+    Args:
+        dtype: Of all tensors that are in memory.
+        layout: channels_last, channels_first or row_major.
+        batch: The batch size of a convolution or pooling.
+        spatial: The input's spatial dims of a convolution or pooling; the leading dims and rows of
+            a product.
+        channels: C of a convolution, K of a product.
+        outputs: K of a convolution, N of a product.
+        groups: Of a convolution.
+        kernel: The window size of a convolution or pooling.
+        stride: Of the window.
+        dilation: Of a convolution.
+        broadcast: The dims that the operand of a role with extent `broadcast` has: `spatial` or
+            `images`.
+    """
 
     dtype: str = "f16"
     layout: str = "channels_last"
@@ -76,20 +89,20 @@ def _list(numbers: list[int]) -> str:
 
 
 class _Group:
-    """One graph, operation by operation. Values in between are f32; what the anchor reads and the
-    last operation writes has the dtype of `shape`."""
+    """A graph that is being built. Intermediate values are f32. The anchor's operands and the
+    graph's result have the dtype of `shape`."""
 
     def __init__(self, key: str, shape: Shape, dims: tuple[int, ...]) -> None:
         self.shape, self.dims = shape, dims
         self.graph = GraphText(key, shape.layout)
         self.value = self.graph.argument(dims, shape.dtype)
-        #: What the value was computed from, for roles that read both.
+        #: The value before the last operation, for roles with extent `virtual`.
         self.previous = self.value
-        #: Operations on the next operand.
+        #: Roles of operations on the next operand.
         self.waiting: list[Role] = []
 
     def _spanned(self, extent: str) -> tuple[int, ...]:
-        """Dims of an operand beside the running value."""
+        """Returns the dims of a second operand."""
         channel = len(self.dims) - 1 if self.shape.layout == "row_major" else 1
         spatial = set(range(1, len(self.dims))) - {channel}
         if extent == "broadcast":
@@ -106,7 +119,7 @@ class _Group:
         return tuple(size if i in kept else 1 for i, size in enumerate(self.dims))
 
     def _operand(self, extent: str) -> Value:
-        """The second operand of a role: an argument, and what is computed from it first."""
+        """Returns the second operand of a role: an argument, or the result of operations on it."""
         dims = self._spanned(extent)
         value = self.graph.argument(dims, self.shape.dtype)
         for role in self.waiting:
@@ -124,7 +137,12 @@ class _Group:
         return self.graph.apply(head, operands, f"type = f32 {attributes}", dims, dtype)
 
     def step(self, role: Role, dtype: str) -> None:
-        """Adds the operation of a role, whose result has elements of `dtype`."""
+        """Adds the operation of a role.
+
+        Args:
+            role: The role.
+            dtype: The element type of the result.
+        """
         if role.position == "operand":
             self.waiting.append(role)
             return
@@ -139,7 +157,12 @@ class _Group:
         self.value = self._pointwise(role, operands, self.dims, dtype)
 
     def anchor(self, name: str, dtype: str) -> None:
-        """Adds the anchor, whose result has elements of `dtype`."""
+        """Adds the anchor.
+
+        Args:
+            name: Of the anchor.
+            dtype: The element type of the result.
+        """
         if name == "matmul":
             self._matmul(dtype)
         elif name.startswith("conv"):
@@ -155,7 +178,7 @@ class _Group:
         self.value = self.graph.apply("matmul", [self.value, other], "type = f32", self.dims, dtype)
 
     def _window(self, size: int) -> tuple[list[int], list[int], list[int]]:
-        """Window, padding and dilation by spatial dim; a height that was added has none."""
+        """Returns window, padding and dilation per spatial dim, including the height of conv1d."""
         shape, flat = self.shape, len(self.shape.spatial) == 1
         rank = len(shape.spatial)
         pad = size // 2 * shape.dilation
@@ -215,13 +238,23 @@ class _Group:
 def graph_of_group(
     key: str, anchor: str, shape: Shape, before: tuple[str, ...], after: tuple[str, ...]
 ) -> str:
-    """Returns the graph `key`: the roles `before`, the anchor, the roles `after`. Names in `before`
-    are those of the epilogue."""
+    """Builds the graph of a group.
+
+    Args:
+        key: The graph's symbol.
+        anchor: The name of the anchor.
+        shape: Its sizes, types and layout.
+        before: The roles before the anchor, without `prologue_`.
+        after: The roles after the anchor.
+
+    Returns:
+        The text of the graph.
+    """
     if anchor == "matmul":
         leading = shape.spatial if len(shape.spatial) > 1 else (1, *shape.spatial)
         dims: tuple[int, ...] = (*leading, shape.channels)
     else:
-        # A convolution over one dim is one over two with a height of 1.
+        # A convolution over one dim becomes one over two with a height of 1.
         height = (1,) if anchor == "conv1d" else ()
         dims = (shape.batch, shape.channels, *height, *shape.spatial)
     group = _Group(key, shape, dims)

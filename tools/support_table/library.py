@@ -1,5 +1,5 @@
-"""From cases to a folder that cuDNN can be asked about anywhere: native code that builds each
-graph, and an index of it."""
+"""Compiles graphs to native code, and runs queries without a GPU. The folder with the code and its
+index can be queried on any machine."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from .matrix import Case
 from .operations import OperationCase
 from .stubs import write_stubs
 
-__all__ = ["ROOT", "Asked", "ask_offline", "convoy_opt", "prepare", "refusals"]
+__all__ = ["ROOT", "AnyCase", "convoy_opt", "prepare", "query_offline", "refusals"]
 
-#: What cuDNN can be asked about.
-Asked = Case | OperationCase
+#: A graph about which cuDNN is queried.
+AnyCase = Case | OperationCase
 
 ROOT = Path(__file__).parents[2]
 _LLVM = Path("/usr/lib/llvm-22/bin")
-#: Graphs in one library: the compiler takes more than twice as long for twice as many.
+#: Graphs per library. Compile time grows faster than linearly.
 _CHUNK = 400
-#: The cuDNN that is asked: what came after the oldest that programs run with is asked about too.
+#: The version of cuDNN that is queried, also about descriptors that are newer than the minimum of
+#: programs.
 _VERSION = 91900
 
 
@@ -36,7 +37,19 @@ def _tool(name: str) -> str:
 
 
 def convoy_opt(text: str, *flags: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """Runs convoy-opt (CONVOY_OPT, else that of build/) on `text`."""
+    """Runs convoy-opt (`CONVOY_OPT`, by default the one in build).
+
+    Args:
+        text: MLIR, the standard input.
+        flags: The command line.
+        check: Whether a failure is an error.
+
+    Returns:
+        The completed process.
+
+    Raises:
+        RuntimeError: convoy-opt fails, and `check` is set.
+    """
     program = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))
     done = subprocess.run(
         [program, "-", *flags], input=text, capture_output=True, text=True, check=False
@@ -47,9 +60,9 @@ def convoy_opt(text: str, *flags: str, check: bool = True) -> subprocess.Complet
     return done
 
 
-def _graphs(cases: Sequence[Asked]) -> str:
-    """The graphs of `cases` as text: those of groups with their operations in the order in which
-    the compiler puts them."""
+def _graphs(cases: Sequence[AnyCase]) -> str:
+    """Returns the text of the graphs. The operations of groups' graphs are ordered as in the
+    compiler."""
     groups = "\n".join(case.text for case in cases if case.is_group)
     texts = [case.text for case in cases if not case.is_group]
     if groups:
@@ -59,7 +72,7 @@ def _graphs(cases: Sequence[Asked]) -> str:
 
 
 def _name(operation: str, mode: str) -> str:
-    """What the manifest calls an operation: options and errata know it by that."""
+    """Returns the name of an operation in the manifest, which options and errata use."""
     names = {
         "pointwise": mode.removesuffix("_fwd"),
         "reduction": f"reduce_{mode}",
@@ -69,8 +82,8 @@ def _name(operation: str, mode: str) -> str:
 
 
 def _types(text: str) -> dict[str, dict[str, Any]]:
-    """By graph, the element types of its arguments and results, its operations, and what its first
-    product multiplies."""
+    """Returns, by graph, the element types of its arguments and results, its operations, and the
+    element type of its first product's operands."""
     found: dict[str, dict[str, Any]] = {}
     for name, head, body in re.findall(
         r"cudnn\.graph @(\w+)(\(.*?\{)$(.*?)^ *cudnn\.return", text, re.DOTALL | re.MULTILINE
@@ -88,10 +101,10 @@ def _types(text: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _compile(part: int, cases: Sequence[Asked], folder: Path) -> dict[str, Any]:
+def _compile(part: int, cases: Sequence[AnyCase], folder: Path) -> dict[str, Any]:
     text = _graphs(cases)
     paths = {suffix: folder / f"graphs{part}.{suffix}" for suffix in ("mlirbc", "ll", "so")}
-    # Bytecode: as text, this module is larger than what it came from by far.
+    # As text, this module would be much larger than its source.
     passes = (
         f"--convert-cudnn-graphs-to-backend=minimum-version={_VERSION}",
         "--convert-cudnn-backend-to-llvm",
@@ -127,8 +140,16 @@ def _compile(part: int, cases: Sequence[Asked], folder: Path) -> dict[str, Any]:
     }
 
 
-def prepare(cases: Sequence[Asked], folder: Path) -> None:
-    """Writes libraries, `index.json` and stand-ins for the driver into `folder`."""
+def prepare(cases: Sequence[AnyCase], folder: Path) -> None:
+    """Writes the libraries of graphs, `index.json` and stub libraries.
+
+    Args:
+        cases: The graphs.
+        folder: Where to write them.
+
+    Raises:
+        RuntimeError: convoy-opt fails.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     index = {
         case.key: {"reduction": case.reduction}
@@ -150,19 +171,30 @@ def prepare(cases: Sequence[Asked], folder: Path) -> None:
     (folder / "index.json").write_text(json.dumps(index, indent=0))
 
 
-def ask_offline(folder: Path, answers: Path) -> dict[str, Any]:
-    """What cuDNN says for the H200, on this machine."""
+def query_offline(folder: Path, answers: Path) -> dict[str, Any]:
+    """Queries cuDNN on this machine without a GPU, for an H200.
+
+    Args:
+        folder: The folder that `prepare` wrote.
+        answers: The file to write.
+
+    Returns:
+        The answers.
+
+    Raises:
+        RuntimeError: The process fails.
+    """
     environment = {
         **os.environ,
         "PYTHONPATH": f"{ROOT / 'runtime'}:{ROOT}",
         "LD_LIBRARY_PATH": str(folder / "stubs"),
     }
-    command = [sys.executable, "-m", "tools.support_table.ask", str(folder), "-o", str(answers)]
+    command = [sys.executable, "-m", "tools.support_table.query", str(folder), "-o", str(answers)]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT
     )
     if done.returncode:
-        message = f"asking cuDNN failed ({done.returncode}):\n{done.stderr[-4000:]}"
+        message = f"querying cuDNN failed ({done.returncode}):\n{done.stderr[-4000:]}"
         raise RuntimeError(message)
     return json.loads(answers.read_text())  # type: ignore[no-any-return]
 
@@ -170,7 +202,19 @@ def ask_offline(folder: Path, answers: Path) -> dict[str, Any]:
 def refusals(
     cases: Sequence[Case], table: Path | None = None, *, allow_tf32: bool = True
 ) -> dict[str, str]:
-    """The groups that the support table refuses (the built-in one, or a file), with its reason."""
+    """Finds the groups that a support table refuses.
+
+    Args:
+        cases: The graphs; others than those of groups are ignored.
+        table: The file of the table; by default the built-in one.
+        allow_tf32: Whether f32 may be rounded to TF32.
+
+    Returns:
+        The reasons by graph.
+
+    Raises:
+        RuntimeError: convoy-opt reports another error.
+    """
     groups = [case for case in cases if case.is_group]
     text, first, line = [], {}, 1
     for case in groups:
@@ -188,7 +232,7 @@ def refusals(
         r"^<stdin>:(\d+):\d+: error: (.*)$", done.stderr, re.MULTILINE
     ):
         if not message.startswith("is refused by the support table: "):
-            raise RuntimeError(f"convoy-opt refused a case of the matrix: {message}")
+            raise RuntimeError(f"convoy-opt failed on a graph of the matrix: {message}")
         found[first[int(number)]] = message.removeprefix("is refused by the support table: ")
     if bool(found) != bool(done.returncode):
         raise RuntimeError(done.stderr[-4000:])

@@ -1,9 +1,9 @@
-"""The matrix: every group that cuDNN is asked about, and which cell of the support table each is
-evidence for.
+"""The matrix: the groups about which cuDNN is queried, and the cell of the support table for which
+each is evidence.
 
-A cell is an anchor, a role, a dtype, a layout, a rank and a kind of channel groups; what a table's
-row spans. Inside a cell graphs differ in what rows do not tell apart: sizes of images and windows,
-strides, alignment of channels, what else is in the group.
+A cell is an anchor, a role, a dtype, a layout, a rank and a kind of channel groups. A row spans
+cells. The graphs of a cell differ in the sizes of images and windows, strides, alignment of
+channels, and the other roles of the group.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ __all__ = [
 ]
 
 DTYPES = {"f16": 2, "bf16": 2, "f32": 4}
-#: Bytes that the channels of a group may be a multiple of; more is not asked for, as no buffer is
-#: aligned to more.
+#: Alignments of a group's channels in bytes. Larger ones are not queried, because buffers have no
+#: larger alignment.
 ALIGNMENTS = (1, 2, 4, 8, 16)
 EPILOGUES = tuple(name for name, role in ROLES.items() if role.position == "epilogue")
-#: Operations on the second operand of one after the anchor.
+#: Roles of operations on the second operand of an operation after the anchor.
 OPERANDS = tuple(
     name for name, role in ROLES.items() if role.position == "operand" and not role.extent
 )
-#: Those that networks have before an anchor.
+#: Roles that networks have before an anchor.
 PROLOGUES = tuple(
     f"prologue_{role}"
     for role in (
@@ -51,17 +51,16 @@ _CONVS = {"conv1d": (64,), "conv2d": (16, 16), "conv3d": (4, 8, 8)}
 _GROUPS = {"none": 1, "grouped": 4, "depthwise": 64}
 _MATMULS = {2: (9,), 3: (4, 8), 4: (2, 3, 8)}
 _POOLS = {3: (32,), 4: (16, 16), 5: (4, 8, 8)}
-#: Roles that are asked about with each shape and alignment.
+#: Roles that are queried with each shape and alignment.
 _COMMON = ("bias", "relu", "residual")
 _COMMON_PROLOGUES = ("prologue_relu", "prologue_scale", "prologue_bias", "prologue_residual")
-#: Roles that follow a bias in many networks, and are asked about in that form too.
+#: Roles that follow a bias in many networks, and are also queried in that form.
 _AFTER_BIAS = (
     *_COMMON[1:], "relu_clip", "leaky_relu", "elu", "gelu", "gelu_approx_tanh", "swish", "sigmoid",
     "tanh", "scale", "gate", "product", "mul_virtual", "add_scalar", "mul_scalar", "div_scalar",
     "cast",
 )  # fmt: skip
-#: What networks put after an anchor, beyond one op or a bias and one op; in both orders where the
-#: order is the user's.
+#: Longer chains that networks have after an anchor, in both orders if both occur.
 CHAINS = (
     ("bias", "residual", "relu"), ("residual", "bias", "relu"), ("residual", "relu"), ("bias",
     "relu", "residual"),
@@ -73,7 +72,7 @@ CHAINS = (
 
 
 class Cell(NamedTuple):
-    """What one question to the support table names, the alignment of channels apart."""
+    """A query to the support table, except the alignment of channels."""
 
     anchor: str
     role: str
@@ -85,17 +84,16 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """One graph to ask about.
+    """One graph of the matrix.
 
     Args:
-        key: Its name.
-        pattern: Its roles.
-        cells: The questions that it asks the table: its anchor, then each role.
-        cell: What it is evidence for; graphs that combine roles which have cells of their own are
-            evidence for none.
-        channel_bytes: Bytes of one group's channels.
-        text: A `cudnn.graph`.
-        is_group: Whether the compiler forms such graphs, and reads the rows about them.
+        key: Its symbol.
+        pattern: The names of its roles.
+        cells: The cells of its anchor and of each role.
+        cell: The cell for which it is evidence. Graphs that only combine roles have none.
+        channel_bytes: The size of a group's channels in bytes.
+        text: The `cudnn.graph`.
+        is_group: Whether grouping forms such graphs, and the compiler reads the rows about them.
     """
 
     key: str
@@ -108,13 +106,24 @@ class Case:
 
     @property
     def dtype(self) -> str:
+        """The element type of the anchor's operands."""
         return self.cells[0].dtype
 
 
 def cells_of(
     anchor: str, shape: Shape, before: tuple[str, ...], after: tuple[str, ...]
 ) -> tuple[Cell, ...]:
-    """The questions that a group asks the table: its anchor, then each role."""
+    """Returns the cells of a group.
+
+    Args:
+        anchor: The name of the anchor.
+        shape: Its sizes, types and layout.
+        before: The roles before the anchor, without `prologue_`.
+        after: The roles after the anchor.
+
+    Returns:
+        The cells of the anchor and of each role.
+    """
     kind = ""
     rank = len(shape.spatial) + 2 + (anchor == "conv1d")
     if anchor.startswith("conv"):
@@ -138,7 +147,18 @@ def group_of(
     after: tuple[str, ...] = (),
     role: str | None = None,
 ) -> Case:
-    """The case of one group; `role` is the one that it is evidence for."""
+    """Returns the case of a group.
+
+    Args:
+        anchor: The name of the anchor.
+        shape: Its sizes, types and layout.
+        before: The roles before the anchor, without `prologue_`.
+        after: The roles after the anchor.
+        role: The role for which the case is evidence.
+
+    Returns:
+        The case.
+    """
     pattern = "+".join((*before, anchor, *after))
     cells = cells_of(anchor, shape, before, after)
     base = Shape()
@@ -168,7 +188,7 @@ def group_of(
 
 
 def _uneven(shape: Shape, sizes: tuple[int, ...] = (8, 4, 2)) -> Iterator[Shape]:
-    """`shape` with channels of a group that are a multiple of so many bytes and no more."""
+    """Returns `shape` with channels whose alignment is exactly each of `sizes`, in bytes."""
     for size in sizes:
         count = size // DTYPES[shape.dtype]
         if count and shape.groups in (1, 4):
@@ -178,7 +198,7 @@ def _uneven(shape: Shape, sizes: tuple[int, ...] = (8, 4, 2)) -> Iterator[Shape]
 
 
 def _shapes(base: Shape) -> Iterator[Shape]:
-    """What a network may do with a convolution."""
+    """Returns `base` with windows, strides, batches and channels that networks have."""
     yield base
     changes: tuple[dict[str, Any], ...] = (
         {"kernel": 1},
@@ -201,7 +221,7 @@ def _shapes(base: Shape) -> Iterator[Shape]:
 
 
 def _with_role(anchor: str, shape: Shape, role: str) -> Iterator[Case]:
-    """A role alone, then beside the others that are nearly always there."""
+    """Returns a role alone, and with other roles that networks usually have."""
     if role == "anchor":
         yield group_of(anchor, shape, role=role)
     elif role.startswith("prologue_"):
@@ -218,7 +238,7 @@ def _with_role(anchor: str, shape: Shape, role: str) -> Iterator[Case]:
     else:
         yield group_of(anchor, shape, (), (role,), role=role)
         if ROLES[role].extent == "virtual":
-            # Of two values, where the first one reads the anchor's result itself.
+            # Its operands are the anchor's result and the sigmoid of it.
             yield group_of(anchor, shape, (), ("sigmoid", role), role=role)
         if role in _AFTER_BIAS:
             yield group_of(anchor, shape, (), ("bias", role), role=role)
@@ -227,8 +247,8 @@ def _with_role(anchor: str, shape: Shape, role: str) -> Iterator[Case]:
 
 
 def _aligned(anchor: str, base: Shape, role: str) -> Iterator[Case]:
-    """A role with channels of each alignment that decides: all for what is common, else the odd
-    ones of an epilogue."""
+    """Returns a role with channels of other alignments: all of them for common roles, small
+    ones for other epilogues."""
     sizes: tuple[int, ...] = (
         (4, 2) if base.groups > 1 else (2,) if DTYPES[base.dtype] == 2 else (4,)
     )
@@ -302,11 +322,11 @@ def _pools() -> Iterator[Case]:
 
 
 def group_cases() -> list[Case]:
-    """Every group of the matrix, each once."""
+    """Returns every group of the matrix once."""
     found: dict[str, Case] = {}
     for cases in (_convolutions(), _products(), _pools()):
         for case in cases:
-            # Two ways to one group: the one that is evidence stays.
+            # If a group occurs twice, the case that is evidence is kept.
             if case.key not in found or found[case.key].cell is None:
                 found[case.key] = case
     return list(found.values())

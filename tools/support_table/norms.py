@@ -1,4 +1,4 @@
-"""Normalizations: of rows (layer, RMS and adaptive layer norm) and of images (batch, instance and
+"""Normalizations of rows (layer, RMS and adaptive layer norm) and of images (batch, instance and
 group norm), forward and backward."""
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _DTYPES = ("f16", "bf16", "f32")
 _PHASES = ("inference", "training", "backward")
 _ROWS = ("layer_norm", "rms_norm", "ada_layer_norm")
 _IMAGES = ("batch_norm", "instance_norm", "group_norm")
-#: What networks have of them.
+#: The parameters that networks usually have.
 _USUAL = {"layer_norm": "scale_bias", "rms_norm": "scale", "ada_layer_norm": "scale_bias"}
 _PARAMETERS = ("none", "scale", "scale_bias")
-#: Operations in a norm's graph: after a forward one, or before a backward one.
+#: Operations after a forward norm, or before a backward norm.
 _BESIDE = {"inference": ("relu", "add_relu", "gelu"), "training": ("relu", "add_relu", "gelu"),
            "backward": ("after_mask", "after_relu_bwd")}  # fmt: skip
-#: Shapes of rows: dims before those that are normalized, and these; `columns` as one dim of the
-#: layout that cudnn-frontend's samples use.
+#: Shapes of rows: the leading dims, and the normalized dims. `columns` is the form of
+#: cudnn-frontend's samples.
 _SHAPES = {"rank2": ((512,), (1024,)), "rank3": ((4, 128), (1024,)), "rank4": ((2, 4, 64),
 (1024,)), "two_dims": ((4, 16), (8, 1024)),
            "columns": ((512,), (1024, 1, 1))}  # fmt: skip
@@ -32,10 +32,23 @@ _COLUMNS = (1, 66, 1001, 65536)
 
 @dataclass(frozen=True)
 class _Norm:
-    """A norm to ask about. `dims` are x's; parameters have those that `kept` names, statistics
-    those that `saved` names, 1 elsewhere. `shared` is the parameters' type, `f32` or `as x`;
-    `parameters` says which of them there are, with `running` for running statistics; `beside` what
-    else is in the graph, empty for nothing."""
+    """One norm.
+
+    Args:
+        mode: The mode of the operation.
+        phase: inference, training or backward.
+        dtype: The element type of x.
+        dims: The dims of x.
+        kept: The dims that parameters have; others are 1.
+        saved: The dims that statistics have; others are 1.
+        layout: The layout of all tensors.
+        shared: The element type of parameters, `f32` or `as x`.
+        parameters: The parameters: none, scale, scale_bias or running (scale, bias and running
+            statistics).
+        result: The element type of the result, or `as x`.
+        beside: Other operations of the graph.
+        groups: The groups of a group norm.
+    """
 
     mode: str
     phase: str
@@ -57,13 +70,20 @@ class _Norm:
         return tuple(dims)
 
     def text(self, key: str) -> str:
-        """The graph."""
+        """Builds the graph.
+
+        Args:
+            key: Its symbol.
+
+        Returns:
+            Its text.
+        """
         graph = GraphText(key, self.layout)
         results = self._backward(graph) if self.phase == "backward" else self._forward(graph)
         return graph.text(*results)
 
     def _kinds(self) -> tuple[str, str]:
-        """The types of parameters and of statistics."""
+        """Returns the types of parameters and of statistics."""
         dtype = self.dtype if self.shared == "as x" else self.shared
         return desc(self._spanned(self.kept), dtype, self.layout), desc(
             self._spanned(self.saved), "f32", self.layout
@@ -76,7 +96,7 @@ class _Norm:
         _, statistic = self._kinds()
         result = self.dtype if self.result == "as x" else self.result
         given: dict[str, Value | None] = {"x": graph.argument(self.dims, self.dtype)}
-        made = {"y": desc(self.dims, result, self.layout)}
+        types = {"y": desc(self.dims, result, self.layout)}
         batch, training = self.mode == "batch_norm", self.phase == "training"
         if batch and not training:
             given |= {name: self._given(graph, self.saved) for name in ("mean", "inv_variance")}
@@ -84,7 +104,7 @@ class _Norm:
         if training or not batch:
             given["epsilon"] = graph.scalar("1.0e-05", "f32", len(self.dims))
         if training:
-            made |= {
+            types |= {
                 name: statistic
                 for name in ("saved_mean", "saved_inv_variance")[self.mode == "rms_norm" :]
             }
@@ -94,8 +114,8 @@ class _Norm:
                 name: self._given(graph, self.kept)
                 for name in ("input_running_mean", "input_running_var")
             }
-            made |= {name: statistic for name in ("output_running_mean", "output_running_var")}
-        y, *others = graph.named(f"norm_forward {self.mode} {self.phase}", given, made)
+            types |= {name: statistic for name in ("output_running_mean", "output_running_var")}
+        y, *others = graph.named(f"norm_forward {self.mode} {self.phase}", given, types)
         if "add" in self.beside:
             y = graph.apply(
                 "pointwise add",
@@ -134,17 +154,24 @@ class _Norm:
             for name in ("mean", "inv_variance")[self.mode == "rms_norm" :]
         }
         given |= {name: self._given(graph, self.kept, self.shared) for name in self._names()[:1]}
-        made = {"dx": desc(self.dims, self.dtype, self.layout)} | {
+        types = {"dx": desc(self.dims, self.dtype, self.layout)} | {
             f"d{name}": parameter for name in self._names()
         }
-        return graph.named(f"norm_backward {self.mode}", given, made)
+        return graph.named(f"norm_backward {self.mode}", given, types)
 
     def _names(self) -> tuple[str, ...]:
         return {"none": (), "scale": ("scale",)}.get(self.parameters, ("scale", "bias"))
 
     def case(self, axes: dict[str, str | int], *more: object) -> OperationCase:
-        """The case of this norm at a point; `more` and the types of parameters are what rows do not
-        tell apart."""
+        """Returns the case of this norm.
+
+        Args:
+            axes: Its values on axes other than mode, phase, dtype and `beside`.
+            more: Further parts of the key, for properties that are not axes.
+
+        Returns:
+            The case.
+        """
         backward = self.phase == "backward"
         phase: dict[str, str | int] = {} if backward else {"phases": self.phase}
         point = (
@@ -178,8 +205,7 @@ def _row_norm(
 
 
 def _rows() -> Iterator[OperationCase]:
-    """Norms of rows. Sizes and the type of a wide result are evidence, and no axis: cuDNN takes
-    all."""
+    """Norms of rows. Sizes and types of wide results are not axes, because cuDNN accepts all."""
 
     def case(norm: _Norm) -> OperationCase:
         wide = norm.result in ("as x", *_DTYPES)
@@ -200,7 +226,7 @@ def _rows() -> Iterator[OperationCase]:
                 replace(_row_norm(mode, phase, dtype, columns=columns), parameters=_USUAL[mode])
             )
         for shape in _SHAPES:
-            # An adaptive norm has a batch beside rows.
+            # An adaptive norm has a batch dim and rows.
             if mode != "ada_layer_norm" or shape in ("rank3", "rank4"):
                 yield case(replace(_row_norm(mode, phase, dtype, shape), parameters=_USUAL[mode]))
         for shared, beside in product(_shared(dtype), _BESIDE[phase]):
@@ -238,8 +264,7 @@ def _image_norm(
 
 
 def _images() -> Iterator[OperationCase]:
-    """Norms of images. Which parameters there are is evidence, and no axis; the alignment of
-    channels is one."""
+    """Norms of images. The alignment of channels is an axis, the parameters are not."""
 
     def case(norm: _Norm) -> OperationCase:
         aligned = norm.dims[1] * BYTES[norm.dtype] % 16 == 0
@@ -266,5 +291,5 @@ def _images() -> Iterator[OperationCase]:
 
 
 def norm_cases() -> list[OperationCase]:
-    """Every norm of the matrix, each once."""
+    """Returns every norm of the matrix once."""
     return list({case.key: case for cases in (_rows(), _images()) for case in cases}.values())

@@ -1,10 +1,10 @@
-"""What cuDNN takes of operations that no group has: norms, attention, reductions and others, each a
-graph of one operation and what may stand beside it. The answers are a section of the support table,
-`operations`, which the compiler does not read yet.
+"""The section `operations` of the support table: norms, attention, reductions and other operations
+that groups do not have, each in a graph of its own with optional other operations. The compiler
+reads the rows of pointwise operations.
 
-A *point* names what rows tell apart: an operation and a value on each of its axes, as the phase of
-a norm or the dtype. Points are taken when cuDNN takes every graph that is evidence for them,
-whatever its sizes. Every point that was asked about is in a row, refused ones too.
+A *point* is an operation and a value on each of its axes, e.g. the phase of a norm or the dtype. It
+is accepted if cuDNN accepts every graph that is evidence for it, for all sizes. Every queried point
+is in a row, including refused ones.
 """
 
 from __future__ import annotations
@@ -17,27 +17,33 @@ from typing import Any
 
 from tools.descriptors import read_table
 
-from .table import boxes, note, taken
+from .table import boxes, count, is_accepted, note
 
 __all__ = ["OperationCase", "axes_of", "disagreements", "missed", "operation_rows", "row_of"]
 
-#: The descriptor of an operation whose own name is another.
+#: The descriptors of operations that have other names than these.
 _KINDS = {
     "bn_finalize": "bn_finalize_statistics", "sdpa_forward": "sdpa_fwd",
     "resample": "resample_fwd", "resample_backward": "resample_bwd",
     "transpose": "pointwise", "attention_parts": "matmul",
 }  # fmt: skip
-#: Keys of a row that are no axis.
+#: Keys of a row that are not axes.
 _OTHERS = ("operation", "takes", "tf32", "since", "note", "reason")
-#: How much of cuDNN's words a row repeats.
-_WORDS = 110
+#: The maximum length of a reason.
+_MAX_REASON = 110
 
 
 @dataclass(frozen=True)
 class OperationCase:
-    """One graph to ask about. `key` is its name, `axes` its point beside `operation`, and `text` a
-    `cudnn.graph`. A reduction whose operator the compiler has no word for has no text, but the
-    operator's number (cudnnReduceTensorOp_t)."""
+    """One graph of the matrix.
+
+    Args:
+        key: Its symbol.
+        operation: The operation.
+        axes: Its values on the operation's axes.
+        text: The `cudnn.graph`, empty for a reduction that dialect `cudnn` does not have.
+        reduction: The operator of such a reduction (cudnnReduceTensorOp_t).
+    """
 
     key: str
     operation: str
@@ -52,30 +58,34 @@ class OperationCase:
 
     @property
     def pattern(self) -> str:
-        """The point in words."""
+        """The point as text."""
         return f"{self.operation} ({', '.join(map(str, self.axes.values()))})"
 
 
 def _outcome(cases: Sequence[OperationCase], answers: Mapping[str, Any]) -> str:
-    """Whether all graphs are taken: `yes`, `tf32` when some only with TF32, else `no`."""
-    if not all(taken(answers[case.key]) for case in cases):
+    """Returns `no` unless all graphs are accepted, `tf32` if one is only accepted with TF32, and
+    `yes` otherwise."""
+    if not all(is_accepted(answers[case.key]) for case in cases):
         return "no"
     return "yes" if all(answers[case.key]["strict"] for case in cases) else "tf32"
 
 
 def _reason(cases: Sequence[OperationCase], answers: Mapping[str, Any]) -> str:
-    """cuDNN's words on graphs that it refuses: those that it says of most, of heuristic A where it
-    has any."""
-    refused = [answers[case.key] for case in cases if not taken(answers[case.key])]
-    words = Counter(clause for answer in refused for clause in _clauses(answer.get("rejected", ())))
-    text = min(words, key=lambda clause: (-words[clause], clause)) if words else "no reason given"
+    """Returns cuDNN's most frequent message about the refused graphs."""
+    refused = [answers[case.key] for case in cases if not is_accepted(answers[case.key])]
+    counts = Counter(
+        clause for answer in refused for clause in _clauses(answer.get("rejected", ()))
+    )
+    text = (
+        min(counts, key=lambda clause: (-counts[clause], clause)) if counts else "no reason given"
+    )
     text = text if len(refused) == len(cases) else f"{len(refused)} of {len(cases)} graphs: {text}"
-    return text if len(text) <= _WORDS else text[: _WORDS - 3] + "..."
+    return text if len(text) <= _MAX_REASON else text[: _MAX_REASON - 3] + "..."
 
 
 def _clauses(rejected: Sequence[str]) -> list[str]:
-    """The reasons of one graph, without the heuristic and, where there are others, the status that
-    they came with."""
+    """Returns the messages about one graph: of the first heuristic that has any, without statuses
+    if there are other texts."""
     for line in rejected:
         text = re.sub(r"^heuristic \w+: (no engine: )?|Error: |Reason: ", "", line)
         plain = re.sub(r"CUDNN_STATUS_\w+[:;] ", "", text).strip()
@@ -87,28 +97,36 @@ def _clauses(rejected: Sequence[str]) -> list[str]:
 def operation_rows(
     cases: Sequence[OperationCase], answers: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Rows that span exactly the points of `cases`; `answers` are cuDNN's, by graph."""
+    """Generates the rows of operations.
+
+    Args:
+        cases: The graphs.
+        answers: cuDNN's answers by graph.
+
+    Returns:
+        Rows that span exactly the points of `cases`.
+    """
     since = {each.kind: each.since for each in read_table().descriptors}
     evidence: dict[tuple[str, tuple[tuple[str, str | int], ...]], list[OperationCase]] = (
         defaultdict(list)
     )
     for case in cases:
         evidence[case.operation, tuple(case.axes.items())].append(case)
-    # Points with the same axes may share a row.
+    # Points with the same axes and outcome can share a row.
     subjects: dict[
         tuple[str, tuple[str, ...], str], dict[tuple[str | int, ...], list[OperationCase]]
     ] = defaultdict(dict)
-    for (operation, axes), some in evidence.items():
-        subject = operation, tuple(name for name, _ in axes), _outcome(some, answers)
-        subjects[subject][tuple(value for _, value in axes)] = some
+    for (operation, axes), point_cases in evidence.items():
+        subject = operation, tuple(name for name, _ in axes), _outcome(point_cases, answers)
+        subjects[subject][tuple(value for _, value in axes)] = point_cases
     rows = []
     for (operation, names, outcome), points in subjects.items():
         for box in boxes(set(points)):
             behind = [
                 case
-                for point, some in points.items()
+                for point, point_cases in points.items()
                 if all(map(_within, point, box))
-                for case in some
+                for case in point_cases
             ]
             row: dict[str, Any] = {"operation": operation, "takes": outcome != "no"}
             row |= {name: list(values) for name, values in zip(names, box, strict=True)}
@@ -116,7 +134,7 @@ def operation_rows(
                 row["tf32"] = True
             row["since"] = since["operation_" + _KINDS.get(operation, operation)]
             if outcome == "no":
-                row |= {"note": f"{len(behind)} graphs", "reason": _reason(behind, answers)}
+                row |= {"note": count(behind), "reason": _reason(behind, answers)}
             else:
                 row["note"] = note(behind, answers)
             rows.append(row)
@@ -129,12 +147,27 @@ def _within(value: str | int, values: Sequence[str | int]) -> bool:
 
 
 def axes_of(row: dict[str, Any]) -> dict[str, list[str | int]]:
-    """The values of a row on each of its axes."""
+    """Returns the axes of a row.
+
+    Args:
+        row: The row.
+
+    Returns:
+        Its values by axis.
+    """
     return {name: values for name, values in row.items() if name not in _OTHERS}
 
 
 def row_of(case: OperationCase, rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """The row that speaks of a graph's point."""
+    """Finds the row of a graph's point.
+
+    Args:
+        case: The graph.
+        rows: The rows.
+
+    Returns:
+        The row, or None.
+    """
     for row in rows:
         if row["operation"] != case.operation or axes_of(row).keys() != case.axes.keys():
             continue
@@ -147,36 +180,53 @@ def disagreements(
     cases: Sequence[OperationCase],
     answers: Mapping[str, Any],
     table: Sequence[dict[str, Any]],
-    made: Sequence[dict[str, Any]],
+    generated: Sequence[dict[str, Any]],
 ) -> Iterator[str]:
-    """Where the rows of `table` and cuDNN disagree, in words. `made` are the rows that the answers
-    make."""
+    """Compares rows with cuDNN's answers.
+
+    Args:
+        cases: The graphs.
+        answers: cuDNN's answers by graph.
+        table: The rows to check.
+        generated: The rows that are generated from the answers.
+
+    Yields:
+        A message for each disagreement.
+    """
     for case in cases:
-        answer, row, own = answers[case.key], row_of(case, table), row_of(case, made)
+        answer, row, own = answers[case.key], row_of(case, table), row_of(case, generated)
         if row is None:
             yield f"{case.key}: the table has no row for {case.pattern}"
-        elif row["takes"] and not taken(answer):
+        elif row["takes"] and not is_accepted(answer):
             yield (
-                f"{case.key}: the table takes {case.pattern}, cuDNN does not: "
+                f"{case.key}: the table accepts {case.pattern}, cuDNN refuses it: "
                 f"{'; '.join(answer.get('rejected', ()))}"
             )
         elif row["takes"] and not row.get("tf32") and not answer["strict"]:
             yield (
-                f"{case.key}: the table takes {case.pattern} without TF32, cuDNN does not: "
-                "every engine rounds to TF32"
+                f"{case.key}: the table accepts {case.pattern} without TF32, cuDNN refuses it: "
+                "all engines round to TF32"
             )
-        elif not row["takes"] and taken(answer) and own is not None and own["takes"]:
-            yield f"{case.key}: cuDNN takes {case.pattern}, the table does not: {row['reason']}"
+        elif not row["takes"] and is_accepted(answer) and own is not None and own["takes"]:
+            yield f"{case.key}: cuDNN accepts {case.pattern}, the table refuses it: {row['reason']}"
         elif row.get("tf32") and own is not None and own["takes"] and not own.get("tf32"):
-            yield f"{case.key}: cuDNN takes {case.pattern} without TF32, the table does not"
+            yield f"{case.key}: cuDNN accepts {case.pattern} without TF32, the table refuses it"
 
 
 def missed(
     cases: Sequence[OperationCase], answers: Mapping[str, Any], table: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[str, str]]:
-    """Graphs that cuDNN takes although it does not take others of their point, by name, and why the
-    table does not."""
+    """Finds graphs that cuDNN accepts, but not the other graphs of their point.
+
+    Args:
+        cases: The graphs.
+        answers: cuDNN's answers by graph.
+        table: The rows.
+
+    Yields:
+        The symbol of a graph, and the reason of the row that refuses it.
+    """
     for case in cases:
         row = row_of(case, table)
-        if row is not None and not row["takes"] and taken(answers[case.key]):
-            yield case.key, f"not all graphs of a point: {row['reason']}"
+        if row is not None and not row["takes"] and is_accepted(answers[case.key]):
+            yield case.key, f"not all graphs of the point: {row['reason']}"

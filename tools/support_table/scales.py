@@ -1,5 +1,4 @@
-"""Narrow types with a scale for each block, as MXFP8, MXFP4 and NVFP4 have them; and signals to
-other devices."""
+"""Block scaling of narrow types (MXFP8, MXFP4, NVFP4), and signals to other devices."""
 
 from __future__ import annotations
 
@@ -12,20 +11,20 @@ from .operations import OperationCase
 __all__ = ["scale_cases"]
 
 _DTYPES = ("f16", "bf16", "f32")
-#: A narrow type, how many elements share a scale, and the scale's type.
+#: The narrow type, the number of elements that share a scale, and the scale's type.
 _FORMATS = (
     ("f8E4M3FN", 32, "f8E8M0FNU"),
     ("f8E5M2", 32, "f8E8M0FNU"),
     ("f4E2M1FN", 32, "f8E8M0FNU"),
     ("f4E2M1FN", 16, "f8E4M3FN"),
 )
-#: cuDNN's order of scales: tiles of 128 rows and 4 columns.
+#: cuDNN's layout of scales: tiles of 128 rows and 4 columns.
 _TILES = "reordering = f8_128x4"
 _B, _M, _K, _N = 8, 128, 256, 128
 
 
 def _kind(dims: tuple[int, ...], dtype: str, layout: str) -> str:
-    """The type of a tensor of scales, which `desc` has no word for."""
+    """Returns the type of a tensor of scales, which `desc` does not support."""
     return desc(dims, dtype, "row_major").removesuffix(">") + f", {layout}>"
 
 
@@ -46,18 +45,19 @@ def _quantized() -> Iterator[OperationCase]:
         x = graph.argument((_B, _M, _K), dtype)
         if beside == "relu":
             x = graph.apply("pointwise relu_fwd", [x], "type = f32", (_B, _M, _K), dtype)
-        made = {
+        types = {
             "y": desc((_B, _M, _K), narrow, "row_major"),
             "scale": _kind((_B, _M, _K // block), scale, _TILES),
         }
         results = graph.named(
-            f"block_scale_quantize type = f32 block_size = {block}", {"x": x}, made
+            f"block_scale_quantize type = f32 block_size = {block}", {"x": x}, types
         )
         yield OperationCase(graph.key, "block_scale_quantize", axes, graph.text(*results))
 
 
 def _dequantized() -> Iterator[OperationCase]:
-    """Alone, and on both operands of a product, which is what tensor cores of later devices do."""
+    """Dequantization alone, and of both operands of a product, as in the tensor cores of later
+    devices."""
     for (narrow, block, scale), wide, beside in product(_FORMATS, _DTYPES, ("nothing", "matmul")):
         axes: dict[str, str | int] = {
             "dtypes": narrow,
@@ -87,7 +87,7 @@ def _dequantized() -> Iterator[OperationCase]:
 
 
 def _signals() -> Iterator[OperationCase]:
-    """Before and after an operation."""
+    """Waiting before an operation, and setting after it."""
     for mode, dtype in product(("wait", "set"), _DTYPES):
         axes: dict[str, str | int] = {"modes": mode, "dtypes": dtype}
         graph = GraphText(key_of("signal", *axes.values()), "channels_last")
@@ -106,5 +106,5 @@ def _signals() -> Iterator[OperationCase]:
 
 
 def scale_cases() -> list[OperationCase]:
-    """Every graph of this family."""
+    """Returns every graph of this family."""
     return [case for cases in (_quantized(), _dequantized(), _signals()) for case in cases]

@@ -12,7 +12,7 @@ __all__ = ["single_cases"]
 
 _DTYPES = ("f16", "bf16", "f32")
 _LAYOUTS = ("channels_last", "channels_first")
-#: Modes that are asked about in each layout.
+#: Modes that are queried in each layout.
 _EVERYWHERE = ("identity", "add", "mul", "relu_fwd", "cmp_gt")
 _UNARY = ("identity", "sqrt", "rsqrt", "abs", "ceil", "floor", "exp", "log", "neg", "sin", "cos",
 "tan", "erf", "reciprocal", "relu_fwd",
@@ -23,10 +23,10 @@ _BINARY = ("add", "mul", "min", "max", "div", "sub", "pow", "mod", "add_square",
            "gelu_bwd", "softplus_bwd", "swish_bwd", "gelu_approx_tanh_bwd", "cmp_eq",
            "cmp_neq", "cmp_gt", "cmp_ge", "cmp_lt", "cmp_le")  # fmt: skip
 _REDUCTIONS = ("add", "mul", "min", "max", "amax")
-#: Of the legacy API, with their numbers in cudnnReduceTensorOp_t; a `cudnn_backend` descriptor has
-#: no word for them.
+#: Operators of the legacy API, with their numbers in cudnnReduceTensorOp_t. Dialect `cudnn_backend`
+#: does not have them.
 _LEGACY = {"avg": 5, "norm1": 6, "norm2": 7, "mul_no_zeros": 8}
-#: The last has no gradient.
+#: The last one has no gradient.
 _RESAMPLING = (
     "maxpool",
     "avgpool_include_padding",
@@ -34,7 +34,7 @@ _RESAMPLING = (
     "bilinear",
     "nearest",
 )
-#: Which dims a reduction of N x C x H x W keeps.
+#: The dims of N x C x H x W that a reduction keeps.
 _KEPT = {
     "channels": (1,),
     "pixels": (0, 2, 3),
@@ -68,7 +68,7 @@ def _pointwise() -> Iterator[OperationCase]:
 
 
 def _reductions() -> Iterator[OperationCase]:
-    """One dtype to another; in a fixed order too, which is evidence and no axis."""
+    """Reductions from and to each dtype. Deterministic ones are further evidence, not an axis."""
     types = [
         (dtype, result)
         for dtype in (*_DTYPES, "f64", "i32", "i8")
@@ -108,9 +108,9 @@ def _reductions() -> Iterator[OperationCase]:
 
 
 def _window(mode: str) -> tuple[str, int]:
-    """The numbers of a resampling, and the size that it makes of 16."""
+    """Returns the attributes of a resampling, and the size of the result for size 16."""
     if mode in ("nearest", "bilinear"):
-        # In halves of an element: a window of two elements that moves by half of one.
+        # In units of half an element: a window of two elements with a stride of half an element.
         return (
             (
                 "window = [4, 4] stride = [1, 1] pre_padding = [1, 1] post_padding = [2, 2] "
@@ -129,27 +129,28 @@ def _window(mode: str) -> tuple[str, int]:
 
 
 def _resampling() -> Iterator[OperationCase]:
-    """Pooling by halves, with the places of the maxima too, and interpolation to twice the size."""
+    """Pooling to half the size, also with the indices of maxima, and interpolation to twice the
+    size."""
     for layout, dtype, mode in product(_LAYOUTS, ("i8", *_DTYPES), (*_RESAMPLING, "maxpool_index")):
         axes: dict[str, str | int] = {"modes": mode, "dtypes": dtype, "layouts": layout}
         graph = GraphText(key_of("resample", mode, dtype, layout), layout)
-        word = mode.removesuffix("_index")
-        tail, size = _window(word)
+        base_mode = mode.removesuffix("_index")
+        tail, size = _window(base_mode)
         results = [
             desc((4, 64, size, size), each, layout)
-            for each in ([dtype] if word == mode else [dtype, "i8"])
+            for each in ([dtype] if base_mode == mode else [dtype, "i8"])
         ]
-        made = graph.apply_many(
-            f"resample {word}",
+        outputs = graph.apply_many(
+            f"resample {base_mode}",
             [graph.argument((4, 64, 16, 16), dtype)],
             f"type = f32 {tail}",
             results,
         )
-        yield OperationCase(graph.key, "resample", axes, graph.text(*made))
+        yield OperationCase(graph.key, "resample", axes, graph.text(*outputs))
 
 
 def _resampling_gradients() -> Iterator[OperationCase]:
-    """Of maxima by their places or by the values themselves."""
+    """Gradients of resampling; of max pooling from the indices or from the values."""
     modes = [(mode, "nothing") for mode in _RESAMPLING[1:-1]] + [
         ("maxpool", "index"),
         ("maxpool", "values"),
@@ -178,7 +179,7 @@ def _resampling_gradients() -> Iterator[OperationCase]:
 
 
 def single_cases() -> list[OperationCase]:
-    """Every graph of this family."""
+    """Returns every graph of this family."""
     return [
         case
         for cases in (_pointwise(), _reductions(), _resampling(), _resampling_gradients())

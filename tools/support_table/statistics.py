@@ -1,5 +1,5 @@
-"""A batch normalization in parts: the sums of channels at the end of a convolution, what is made of
-them, and their gradients."""
+"""The parts of a batch normalization: sums over each channel after a convolution, finalization of
+the sums, and their gradients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LAYOUTS = ("channels_last", "channels_first")
 
 
 def _convolution(window: int, mode: str = "") -> tuple[str, str]:
-    """The head and the tail of a convolution that keeps the image's size."""
+    """Returns the name and the attributes of a convolution that keeps the image's size."""
     pad = window // 2
     return (
         "convolution",
@@ -28,8 +28,8 @@ def _convolution(window: int, mode: str = "") -> tuple[str, str]:
 
 
 def _sums() -> Iterator[OperationCase]:
-    """The sums alone, of a convolution's result, and of one that a normalization and a relu
-    precede."""
+    """The sums of an argument, of a convolution's result, and of a convolution with scale, bias and
+    relu as prologue."""
     for where, dtype, layout, channels in product(
         ("alone", "conv", "scale_bias_relu_conv"), _DTYPES, _LAYOUTS, (64, 66, 8)
     ):
@@ -70,7 +70,7 @@ def _sums() -> Iterator[OperationCase]:
 
 
 def _finalized() -> Iterator[OperationCase]:
-    """What a normalization comes down to, of sums or of running statistics."""
+    """The scale and bias equivalent to a normalization, from sums or running statistics."""
     modes = (("training", "moved"), ("training", "none"), ("inference", "given"))
     for (mode, running), dtype, layout, rank in product(modes, _DTYPES, _LAYOUTS, (3, 4, 5)):
         axes: dict[str, str | int] = {
@@ -92,13 +92,13 @@ def _finalized() -> Iterator[OperationCase]:
             )
             given: dict[str, Value | None] = {name: graph.argument(dims, dtype) for name in names}
             given["epsilon"] = graph.scalar("1.0e-05", "f32", rank)
-            made = ["eq_scale", "eq_bias"]
+            outputs = ["eq_scale", "eq_bias"]
             if mode == "training":
                 given |= {
                     "exp_average_factor": graph.scalar("1.0e-01", "f32", rank),
                     "accum_count": graph.scalar("25088", "i64", rank),
                 }
-                made += [
+                outputs += [
                     "saved_mean",
                     "saved_inv_std",
                     *(
@@ -110,15 +110,15 @@ def _finalized() -> Iterator[OperationCase]:
             results = graph.named(
                 f"bn_finalize {mode} type = f32",
                 given,
-                dict.fromkeys(made, desc(dims, dtype, layout)),
+                dict.fromkeys(outputs, desc(dims, dtype, layout)),
             )
             yield OperationCase(graph.key, "bn_finalize", axes, graph.text(*results))
 
 
 def _gradients() -> Iterator[OperationCase]:
-    """The gradients of scale and bias: alone, of a convolution's gradient, and of one through a
-    relu whose input is computed again."""
-    made = ("dscale", "dbias", "eq_dy_scale", "eq_x_scale", "eq_bias")
+    """The gradients of scale and bias: of an argument, of dgrad's result, and of dgrad's result
+    through a relu whose input is recomputed."""
+    outputs = ("dscale", "dbias", "eq_dy_scale", "eq_x_scale", "eq_bias")
     for where, dtype, layout, channels in product(
         ("alone", "dgrad", "dgrad_relu_bwd"), _DTYPES, _LAYOUTS, (64, 66)
     ):
@@ -165,11 +165,11 @@ def _gradients() -> Iterator[OperationCase]:
             "scale": scale,
         }
         results = graph.named(
-            "bn_bwd_weights type = f32", given, dict.fromkeys(made, desc(row, "f32", layout))
+            "bn_bwd_weights type = f32", given, dict.fromkeys(outputs, desc(row, "f32", layout))
         )
         yield OperationCase(graph.key, "bn_bwd_weights", axes, graph.text(*stored, *results))
 
 
 def statistics_cases() -> list[OperationCase]:
-    """Every graph of this family."""
+    """Returns every graph of this family."""
     return [case for cases in (_sums(), _finalized(), _gradients()) for case in cases]

@@ -1,5 +1,4 @@
-"""Stand-ins for the libraries that cuDNN opens by name, for a machine that has no GPU. With them it
-plans as if there were one."""
+"""Stubs of the libraries that cuDNN opens by name, with which it plans without a GPU."""
 
 from __future__ import annotations
 
@@ -12,8 +11,8 @@ from pathlib import Path
 
 __all__ = ["write_stubs"]
 
-#: What of libcuda has to answer: there is one device of compute capability 9.0, a context, and
-#: modules load.
+#: The functions of libcuda whose results matter: there is one device of compute capability 9.0, and
+#: a context.
 _DRIVER = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -59,13 +58,15 @@ int cuGetProcAddress(const char *s, void **p, int version, unsigned long flags) 
 def _cudnn_folder() -> Path:
     spec = importlib.util.find_spec("nvidia.cudnn")
     if spec is None or not spec.submodule_search_locations:
-        message = "the nvidia-cudnn wheel is not there: pip install nvidia-cudnn-cu13==9.19.0.56"
+        message = (
+            "the nvidia-cudnn wheel is not installed: pip install nvidia-cudnn-cu13==9.19.0.56"
+        )
         raise ModuleNotFoundError(message)
     return Path(next(iter(spec.submodule_search_locations))) / "lib"
 
 
 def _sources(cublaslt: Path) -> dict[str, str]:
-    """Source of a libcuda and of an NVRTC with every name that cuDNN may look up in them, and of a
+    """Returns the sources of libcuda and NVRTC with every function that cuDNN may look up, and of
     cuBLASLt."""
     names: set[str] = set()
     for library in ("graph", "engines_runtime_compiled", "cnn", "ops", "heuristic"):
@@ -76,7 +77,7 @@ def _sources(cublaslt: Path) -> dict[str, str]:
         )
     if len(names) < 100:
         message = (
-            f"expected the names of libcuda's functions in cuDNN's libraries, got {len(names)}"
+            f"expected the names of libcuda's functions in cuDNN's libraries, but got {len(names)}"
         )
         raise RuntimeError(message)
     plain = sorted(names - set(re.findall(r"^int (\w+)\(", _DRIVER, re.MULTILINE)))
@@ -95,7 +96,7 @@ def _sources(cublaslt: Path) -> dict[str, str]:
 
 @functools.cache
 def _compiled(clang: str, cublaslt: Path) -> dict[str, bytes]:
-    """The libraries by name. Reading cuDNN's takes a second or two."""
+    """Returns the libraries by name. Cached, because reading cuDNN's libraries takes seconds."""
     libraries = {}
     for name, source in _sources(cublaslt).items():
         flags = ["-w", "-O1", "-shared", "-fPIC", f"-Wl,-soname,{name}", "-x", "c", "-"]
@@ -106,8 +107,17 @@ def _compiled(clang: str, cublaslt: Path) -> dict[str, bytes]:
 
 
 def write_stubs(folder: Path, clang: str, cublaslt: Path) -> None:
-    """Compiles the libraries into `folder`; `cublaslt` is the source of the one that must have
-    certain names."""
+    """Compiles the stub libraries.
+
+    Args:
+        folder: Where to write them.
+        clang: The C compiler.
+        cublaslt: The source of the cuBLASLt stub.
+
+    Raises:
+        ModuleNotFoundError: The nvidia-cudnn wheel is not installed.
+        RuntimeError: The names of libcuda's functions are not in cuDNN's libraries.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for name, library in _compiled(clang, cublaslt).items():
         (folder / name).write_bytes(library)

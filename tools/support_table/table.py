@@ -1,8 +1,8 @@
-"""From cuDNN's answers to the rows of the support table.
+"""Generates the rows of the support table from cuDNN's answers.
 
-A cell is taken when cuDNN takes every graph that is evidence for it: whatever the window, the
-stride and what stands between the anchor and the role. Where it takes the role only with channels
-of some alignment, or only after some roles, the row says so.
+A cell is accepted if cuDNN accepts every graph that is evidence for it, for all windows, strides
+and roles between the anchor and the role. If cuDNN accepts the role only with certain alignments of
+channels, or only after certain roles, the row has a condition.
 """
 
 from __future__ import annotations
@@ -22,33 +22,48 @@ __all__ = [
     "after_of",
     "boxes",
     "conditions",
+    "count",
     "covers",
+    "is_accepted",
     "note",
     "row_json",
     "rows_of",
-    "taken",
     "without_refused",
 ]
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What a row says beyond the cells that it spans: alignment of channels, what must stand
-    between the anchor and the role, and whether it holds for f32 only where that may be rounded to
-    TF32."""
+    """The condition of a row.
+
+    Args:
+        channel_bytes: The channels of a group are a multiple of this many bytes.
+        after: The sequences of roles that may be between the anchor and the role; empty: all.
+        tf32: Whether f32 is only accepted if it may be rounded to TF32.
+    """
 
     channel_bytes: int
     after: tuple[str, ...] = ()
     tf32: bool = False
 
 
-#: Each cell that is taken with the conditions, any of which will do.
+#: The accepted cells, each with alternative conditions.
 Cells = dict[Cell, tuple[Condition, ...]]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the table. Empty `channel_groups`: the anchors have none."""
+    """One row of the table. It spans the product of its values.
+
+    Args:
+        anchors: Names of anchors.
+        roles: Names of roles.
+        dtypes: Element types.
+        layouts: Layouts of the anchors' tensors.
+        ranks: Ranks of the anchors' operands.
+        channel_groups: Kinds of channel groups; empty if the anchors have none.
+        condition: The condition.
+    """
 
     anchors: tuple[str, ...]
     roles: tuple[str, ...]
@@ -60,13 +75,12 @@ class Row:
 
 
 def _is_before(role: str) -> bool:
-    """Whether a role has nothing between it and the anchor."""
+    """Whether no roles can be between the anchor and a role."""
     return role == "anchor" or role.startswith(("prologue_", "operand_"))
 
 
 def _steps(case: Case) -> list[tuple[Cell, str]]:
-    """The questions of a case to the table, each with the roles between the anchor and it, joined
-    by '+'."""
+    """Returns the cells of a case, each with the roles between the anchor and it, joined by '+'."""
     steps, after = [], ""
     for cell in case.cells:
         steps.append((cell, "" if _is_before(cell.role) else after))
@@ -76,29 +90,42 @@ def _steps(case: Case) -> list[tuple[Cell, str]]:
 
 
 def after_of(case: Case) -> str:
-    """The roles between the anchor and the one that `case` is evidence for, joined by '+'. That one
-    is the last of its name."""
+    """Returns the roles between the anchor and the role for which a case is evidence.
+
+    Args:
+        case: The case. If it has several such roles, the last one counts.
+
+    Returns:
+        The names, joined by '+'.
+    """
     return next((after for cell, after in reversed(_steps(case)) if cell == case.cell), "")
 
 
-def taken(answer: dict[str, Any]) -> bool:
-    """Whether cuDNN has an engine."""
+def is_accepted(answer: dict[str, Any]) -> bool:
+    """Checks whether cuDNN accepts a graph.
+
+    Args:
+        answer: cuDNN's answer.
+
+    Returns:
+        Whether it has an engine.
+    """
     return any(answer["engines"].values())
 
 
 def _alignment(cases: Sequence[Case], answers: dict[str, Any]) -> int | None:
-    """The least alignment of channels, in bytes, with which cuDNN takes every graph, and with which
-    it was asked."""
+    """Returns the smallest queried alignment of channels, in bytes, with which cuDNN accepts every
+    graph, or None."""
     for size in ALIGNMENTS:
         chosen = [case for case in cases if case.channel_bytes % size == 0]
         exact = size == ALIGNMENTS[-1] or any(case.channel_bytes % (2 * size) for case in chosen)
-        if chosen and exact and all(taken(answers[case.key]) for case in chosen):
+        if chosen and exact and all(is_accepted(answers[case.key]) for case in chosen):
             return size if size > DTYPES.get(cases[0].dtype, 1) else 1
     return None
 
 
 def _condition(cases: Sequence[Case], answers: dict[str, Any]) -> Condition | None:
-    """Under which condition cuDNN takes a role; None when under none."""
+    """Returns the condition under which cuDNN accepts a role, or None."""
     after: tuple[str, ...] = ()
     size = _alignment(cases, answers)
     if size is None:
@@ -107,8 +134,8 @@ def _condition(cases: Sequence[Case], answers: dict[str, Any]) -> Condition | No
             by_after[after_of(case)].append(case)
         sizes = {
             text: found
-            for text, some in by_after.items()
-            if (found := _alignment(some, answers)) is not None
+            for text, after_cases in by_after.items()
+            if (found := _alignment(after_cases, answers)) is not None
         }
         if not sizes or len(by_after) == 1:
             return None
@@ -124,10 +151,10 @@ def _allows(condition: Condition | None, after: str, channel_bytes: int) -> bool
     )
 
 
-def _taken_cells(cases: Iterable[Case], answers: dict[str, Any]) -> dict[Cell, Condition]:
-    """Every cell that cuDNN takes, and how. A graph says something of one role only when its other
-    roles are taken: what cuDNN refuses because of another role is no evidence. So the cells are
-    worked out again until none changes."""
+def _accepted_cells(cases: Iterable[Case], answers: dict[str, Any]) -> dict[Cell, Condition]:
+    """Returns the cells that cuDNN accepts, with their conditions. A graph is evidence for a role
+    only if its other roles are accepted, because otherwise they may be why cuDNN refuses it. So the
+    cells are recomputed until none changes."""
     evidence = defaultdict(list)
     for case in cases:
         if case.cell is not None:
@@ -136,9 +163,9 @@ def _taken_cells(cases: Iterable[Case], answers: dict[str, Any]) -> dict[Cell, C
     for _ in range(8):
         known = found
         found = {}
-        for cell, some in evidence.items():
+        for cell, cell_cases in evidence.items():
             counted = [
-                case for case in some
+                case for case in cell_cases
                 if not known or all(other == cell or _allows(known.get(other), after,
                 case.channel_bytes) for other, after in _steps(case))
             ]  # fmt: skip
@@ -149,12 +176,20 @@ def _taken_cells(cases: Iterable[Case], answers: dict[str, Any]) -> dict[Cell, C
 
 
 def conditions(cases: Sequence[Case], answers: dict[str, Any]) -> Cells:
-    """Every cell that cuDNN takes, and how; for f32 worked out with TF32 and without."""
-    found = _taken_cells(cases, answers)
+    """Finds the cells that cuDNN accepts.
+
+    Args:
+        cases: The graphs.
+        answers: cuDNN's answers by graph.
+
+    Returns:
+        The cells with their conditions; for f32 those without TF32 and with it.
+    """
+    found = _accepted_cells(cases, answers)
     exact = {
         key: answer if answer.get("strict") else {"engines": {}} for key, answer in answers.items()
     }
-    strict = _taken_cells([case for case in cases if case.dtype == "f32"], exact)
+    strict = _accepted_cells([case for case in cases if case.dtype == "f32"], exact)
     cells: Cells = {}
     for cell, condition in found.items():
         without = strict.get(cell) if cell.dtype == "f32" else condition
@@ -167,8 +202,8 @@ def conditions(cases: Sequence[Case], answers: dict[str, Any]) -> Cells:
             else (without, wide)
         )
     for cell, (first, *more) in cells.items():
-        # It speaks of f32 alone: other dtypes get what the f32 cell beside them has, so that they
-        # can share its row.
+        # `tf32` has no meaning for other dtypes. They take it from the corresponding f32 cell, so
+        # that they can share its row.
         beside = cells.get(cell._replace(dtype="f32"), ())
         if not more and len(beside) == 1 and beside[0] == replace(first, tf32=True):
             cells[cell] = beside
@@ -176,8 +211,14 @@ def conditions(cases: Sequence[Case], answers: dict[str, Any]) -> Cells:
 
 
 def boxes(cells: set[tuple[Any, ...]]) -> Iterator[tuple[tuple[Any, ...], ...]]:
-    """Products of values that share no cell and whose union is `cells`: greedily, the largest
-    first."""
+    """Partitions a set of cells into products of values, greedily, the largest first.
+
+    Args:
+        cells: The cells, as tuples of values on the same axes.
+
+    Yields:
+        The values of a product by axis.
+    """
     left = set(cells)
     while left:
         best: tuple[tuple[Any, ...], ...] = ()
@@ -196,12 +237,19 @@ def boxes(cells: set[tuple[Any, ...]]) -> Iterator[tuple[tuple[Any, ...], ...]]:
 
 
 def rows_of(cells: Cells) -> list[Row]:
-    """Rows that span exactly `cells`. Anchors of one rank each, the convolutions, share rows: their
-    ranks are then the anchors' own."""
+    """Generates the rows that span exactly the given cells. Convolutions of different ranks can
+    share a row.
+
+    Args:
+        cells: The accepted cells.
+
+    Returns:
+        The rows.
+    """
     by_subject: dict[tuple[str, str, Condition], set[tuple[Any, ...]]] = defaultdict(set)
-    for cell, some in cells.items():
+    for cell, cell_conditions in cells.items():
         rank = 0 if _one_rank(cell.anchor) else cell.rank
-        for condition in some:
+        for condition in cell_conditions:
             by_subject[cell.anchor, cell.role, condition].add(
                 (cell.dtype, cell.layout, rank, cell.channel_groups)
             )
@@ -210,21 +258,21 @@ def rows_of(cells: Cells) -> list[Row]:
         for box in boxes(spans):
             roles[anchor, condition, box].append(role)
     anchors = defaultdict(list)
-    for (anchor, condition, box), some_roles in roles.items():
-        anchors[condition, box, tuple(some_roles)].append(anchor)
+    for (anchor, condition, box), box_roles in roles.items():
+        anchors[condition, box, tuple(box_roles)].append(anchor)
     rows = []
-    for (condition, (dtypes, layouts, ranks, kinds), names), some_anchors in anchors.items():
+    for (condition, (dtypes, layouts, ranks, kinds), names), row_anchors in anchors.items():
         if ranks == (0,):
-            ranks = tuple(sorted({_rank(name) for name in some_anchors}))
+            ranks = tuple(sorted({_rank(name) for name in row_anchors}))
         kept = tuple(kind for kind in kinds if kind)
         rows.append(
-            Row(tuple(some_anchors), names, _ordered(dtypes), layouts, ranks, kept, condition)
+            Row(tuple(row_anchors), names, _ordered(dtypes), layouts, ranks, kept, condition)
         )
     return rows
 
 
 def _rank(anchor: str) -> int:
-    """The rank of the tensors of a convolution; a forward one over one dim has two."""
+    """Returns the rank of a convolution's tensors, which for conv1d includes a height of 1."""
     return 4 if anchor == "conv1d" else int(anchor[-2]) + 2
 
 
@@ -240,9 +288,18 @@ def _ordered(dtypes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def covers(row: dict[str, Any], cell: Cell, channel_bytes: int, after: str) -> bool:
-    """Whether a row of the table, as JSON, takes a cell. The compiler has its own reading of the
-    table; this is for graphs that it does not form, and for telling which graphs are behind a
-    row."""
+    """Checks whether a row accepts a cell, for graphs that the compiler does not form, and to find
+    the graphs that are evidence for a row.
+
+    Args:
+        row: The row as JSON.
+        cell: The cell.
+        channel_bytes: The size of a group's channels in bytes.
+        after: The roles between the anchor and the role, joined by '+'.
+
+    Returns:
+        Whether the row accepts it.
+    """
     return (
         cell.anchor in row["anchors"]
         and cell.role in row["roles"]
@@ -256,7 +313,7 @@ def covers(row: dict[str, Any], cell: Cell, channel_bytes: int, after: str) -> b
 
 
 def _refused(refusal: dict[str, Any], cell: Cell) -> bool:
-    """Whether a refusal speaks of a cell, with some channels at least."""
+    """Whether a refusal matches a cell, at least for some alignments of channels."""
     columns = (
         ("anchors", cell.anchor),
         ("roles", cell.role),
@@ -269,42 +326,76 @@ def _refused(refusal: dict[str, Any], cell: Cell) -> bool:
 
 
 def without_refused(cells: Cells, refusals: Sequence[dict[str, Any]]) -> Cells:
-    """Cells that rows may span: those that no refusal speaks of, and, where it speaks of some
-    channels, with the others."""
+    """Removes the cells that refusals match.
+
+    Args:
+        cells: The accepted cells.
+        refusals: The refusals.
+
+    Returns:
+        The other cells. A refusal with `channel_bytes` narrows the condition of a cell instead.
+    """
     kept: Cells = {}
-    for cell, some in cells.items():
-        spoken = [refusal for refusal in refusals if _refused(refusal, cell)]
-        if all("channel_bytes" in refusal for refusal in spoken):
-            least = max([1, *(refusal["channel_bytes"] for refusal in spoken)])
+    for cell, cell_conditions in cells.items():
+        matching = [refusal for refusal in refusals if _refused(refusal, cell)]
+        if all("channel_bytes" in refusal for refusal in matching):
+            least = max([1, *(refusal["channel_bytes"] for refusal in matching)])
             narrowed = [
                 replace(condition, channel_bytes=max(condition.channel_bytes, least))
-                for condition in some
+                for condition in cell_conditions
             ]
-            # With channels alike, what holds without TF32 and after anything makes the other one
-            # superfluous.
+            # With equal alignments, the condition without TF32 makes the other one redundant.
             kept[cell] = (
                 (narrowed[0],)
                 if len(narrowed) > 1 and replace(narrowed[0], tf32=True) == narrowed[1]
                 else tuple(narrowed)
             )
-    return {cell: tuple(some) for cell, some in kept.items()}
+    return kept
+
+
+def count(cases: Sequence[Any]) -> str:
+    """Formats the number of graphs.
+
+    Args:
+        cases: The graphs.
+
+    Returns:
+        E.g. `2 graphs`.
+    """
+    return f"{len(cases)} graph{'s' * (len(cases) != 1)}"
 
 
 def note(cases: Sequence[Any], answers: Mapping[str, Any]) -> str:
-    """What stands behind a row, for a reader."""
+    """Summarizes the evidence for a row.
+
+    Args:
+        cases: The graphs that are evidence.
+        answers: cuDNN's answers by graph.
+
+    Returns:
+        The note of the row.
+    """
     kinds = sorted({kind for case in cases for kind in answers[case.key]["kinds"]})
     first = Counter(
         engines[0] for case in cases if (engines := answers[case.key]["engines"].get("A"))
     ).most_common(5)
     offered = (
-        f"first mostly {', '.join(str(engine) for engine, _ in first)}"
+        f"most frequent first engines {', '.join(str(engine) for engine, _ in first)}"
         if first
-        else "of heuristic FALLBACK alone"
+        else "engines only from heuristic FALLBACK"
     )
-    return f"{len(cases)} graphs; {' and '.join(kinds)} kernels; engines {offered}"
+    return f"{count(cases)}; {' and '.join(kinds)} kernels; {offered}"
 
 
 def row_json(row: Row) -> dict[str, Any]:
+    """Converts a row to JSON.
+
+    Args:
+        row: The row.
+
+    Returns:
+        The fields, without note and version.
+    """
     text: dict[str, Any] = {
         name: list(getattr(row, name))
         for name in ("anchors", "roles", "dtypes", "layouts", "ranks")

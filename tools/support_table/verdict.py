@@ -1,4 +1,4 @@
-"""Where the support table and cuDNN disagree, and what cuDNN takes that the table refuses."""
+"""Compares the support table with cuDNN's answers."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .library import Asked, refusals
-from .made import dump
+from .generate import dump
+from .library import AnyCase, refusals
 from .matrix import Case
 from .operations import OperationCase
 from .operations import disagreements as of_operations
 from .operations import missed as missed_operations
-from .table import after_of, covers, taken
+from .table import after_of, covers, is_accepted
 
 __all__ = ["Verdict", "judge"]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a matrix. `disagreements` say which graph and how; `missed` are graphs that
-    cuDNN takes and the table refuses, by the table's reason."""
+    """The result of a comparison.
+
+    Args:
+        graphs: The number of graphs.
+        accepted: The number of graphs that cuDNN accepts.
+        disagreements: A message for each disagreement.
+        missed: Graphs that cuDNN accepts and the table refuses, by the table's reason.
+    """
 
     graphs: int
     accepted: int
@@ -40,7 +46,8 @@ class Verdict:
 def _refusals(
     cases: Sequence[Case], table: dict[str, Any], *, allow_tf32: bool = True
 ) -> dict[str, str]:
-    """Reasons by graph: of the compiler for groups, of the rows for what it does not form."""
+    """Returns the reasons why the table refuses graphs: the compiler's for groups, and those of
+    `unformed` rows for others."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.json"
         path.write_text(dump(table))
@@ -63,50 +70,68 @@ def _compare(
     cases: Sequence[Case],
     answers: dict[str, Any],
     table: dict[str, Any],
-    made: dict[str, Any],
+    generated: dict[str, Any],
     *,
     strict: bool,
 ) -> Iterator[str]:
-    """Disagreements of `table`, in words. `made` is the table that the answers make: what it
-    accepts, `table` should."""
-    refused, refused_too = (_refusals(cases, each, allow_tf32=not strict) for each in (table, made))
+    """Yields a message for each disagreement of `table`, which should accept what `generated`, the
+    table generated from the answers, accepts."""
+    refused, refused_by_generated = (
+        _refusals(cases, each, allow_tf32=not strict) for each in (table, generated)
+    )
     where = " without TF32" if strict else ""
     for case in cases:
         answer = answers[case.key]
-        takes = taken(answer) and (not strict or answer["strict"])
-        if case.key not in refused and not takes:
-            reasons = "; ".join(answer.get("rejected", ())) or "every engine rounds to TF32"
-            yield f"{case.key}: the table takes {case.pattern}{where}, cuDNN does not: {reasons}"
-        elif case.key in refused and takes and case.key not in refused_too:
+        accepted = is_accepted(answer) and (not strict or answer["strict"])
+        if case.key not in refused and not accepted:
+            reasons = "; ".join(answer.get("rejected", ())) or "all engines round to TF32"
             yield (
-                f"{case.key}: cuDNN takes {case.pattern}{where}, the table does not: "
+                f"{case.key}: the table accepts {case.pattern}{where}, cuDNN refuses it: {reasons}"
+            )
+        elif case.key in refused and accepted and case.key not in refused_by_generated:
+            yield (
+                f"{case.key}: cuDNN accepts {case.pattern}{where}, the table refuses it: "
                 f"{refused[case.key]}"
             )
 
 
 def judge(
-    asked: Sequence[Asked], answers: dict[str, Any], table: dict[str, Any], made: dict[str, Any]
+    matrix: Sequence[AnyCase],
+    answers: dict[str, Any],
+    table: dict[str, Any],
+    generated: dict[str, Any],
 ) -> Verdict:
-    """Compares `table` with cuDNN's answers (by graph), and with the table that was made from
-    them."""
-    cases = [case for case in asked if isinstance(case, Case)]
-    operations = [case for case in asked if isinstance(case, OperationCase)]
-    disagreements = list(_compare(cases, answers, table, made, strict=False))
+    """Compares a table with cuDNN's answers.
+
+    Args:
+        matrix: The graphs.
+        answers: cuDNN's answers by graph.
+        table: The table to check.
+        generated: The table generated from the answers.
+
+    Returns:
+        The result.
+    """
+    cases = [case for case in matrix if isinstance(case, Case)]
+    operations = [case for case in matrix if isinstance(case, OperationCase)]
+    disagreements = list(_compare(cases, answers, table, generated, strict=False))
     disagreements += _compare(
-        [case for case in cases if case.dtype == "f32"], answers, table, made, strict=True
+        [case for case in cases if case.dtype == "f32"], answers, table, generated, strict=True
     )
-    disagreements += of_operations(operations, answers, table["operations"], made["operations"])
+    disagreements += of_operations(
+        operations, answers, table["operations"], generated["operations"]
+    )
     missed: dict[str, list[str]] = {}
     for key, reason in missed_operations(operations, answers, table["operations"]):
         missed.setdefault(reason, []).append(key)
     for key, reason in _refusals(cases, table).items():
-        if taken(answers[key]):
-            # Without the role and the anchor: what is said of many graphs is said once.
+        if is_accepted(answers[key]):
+            # Without role and anchor, so that graphs with the same reason are counted together.
             missed.setdefault(reason.partition(": ")[2], []).append(key)
     ordered = Counter({reason: len(keys) for reason, keys in missed.items()}).most_common()
     return Verdict(
-        graphs=len(asked),
-        accepted=sum(taken(answers[case.key]) for case in asked),
+        graphs=len(matrix),
+        accepted=sum(is_accepted(answers[case.key]) for case in matrix),
         disagreements=tuple(disagreements),
         missed={reason: tuple(missed[reason]) for reason, _ in ordered},
     )

@@ -1,4 +1,4 @@
-"""Stand-ins for cuDNN that processes of their own can import."""
+"""Substitutes for queries in other processes, which crash."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ __all__ = ["dies_at_once", "dies_on_bad"]
 
 
 def dies_on_bad(names: list[str], journal: Path) -> dict[str, Any]:
-    """Answers about every graph but those whose name begins with `bad`."""
+    """Crashes on graphs whose names begin with `bad`, and accepts others.
+
+    Args:
+        names: The graphs.
+        journal: The file for the current name.
+
+    Returns:
+        The answers by name.
+    """
     for name in names:
         journal.write_text(name)
         if name.startswith("bad"):
@@ -19,5 +27,10 @@ def dies_on_bad(names: list[str], journal: Path) -> dict[str, Any]:
 
 
 def dies_at_once(names: list[str], journal: Path) -> dict[str, Any]:
-    """Answers about nothing."""
+    """Crashes before the first graph.
+
+    Args:
+        names: The graphs.
+        journal: The file for the current name, which is not written.
+    """
     os.abort()

@@ -1,5 +1,5 @@
-"""The graphs of test/passes/cudnn_to_backend/Inputs/graphs whose operations have several or optional tensors,
-by name."""
+"""The graphs of test/passes/cudnn_to_backend/Inputs/graphs whose operations have several or optional
+tensors, by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ __all__ = ["GRAPHS", "Graph"]
 
 @dataclass(frozen=True)
 class Graph:
-    """A `cudnn.graph` to ask cuDNN about, by its name and as text."""
+    """A `cudnn.graph`.
+
+    Args:
+        key: Its symbol.
+        text: Its text.
+    """
 
     key: str
     text: str

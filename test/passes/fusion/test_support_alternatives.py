@@ -1,5 +1,4 @@
-"""The graphs that alternatives are made of: the real cuDNN has an engine for each, with no GPU, as
-for what groups are made of."""
+"""The real cuDNN has an engine for every step of alternatives. Needs no GPU."""
 
 from __future__ import annotations
 
@@ -11,46 +10,48 @@ from pathlib import Path
 import pytest
 from operation_graphs import Graph
 
-from tools.support_table.library import ask_offline, convoy_opt, prepare, refusals
+from tools.support_table.library import convoy_opt, prepare, query_offline, refusals
 from tools.support_table.matrix import Case, group_cases
-from tools.support_table.table import taken
+from tools.support_table.table import is_accepted
 
-#: One group in so many has its alternatives asked about.
+#: The alternatives of one of this many groups are queried.
 EVERY = 20
 GRAPH = re.compile(r"^  cudnn\.graph @(\w+)\(.*?^  }$", re.DOTALL | re.MULTILINE)
 
 
 def _sample() -> list[Case]:
-    """Groups that the table takes, the same each time."""
+    """Returns a fixed sample of the groups that the table accepts."""
     chosen = [case for case in group_cases() if zlib.crc32(case.key.encode()) % EVERY == 0]
     refused = refusals(chosen)
     return [case for case in chosen if case.key not in refused]
 
 
 def _steps(cases: list[Case], options: str = "") -> list[Graph]:
-    """The graphs that `cudnn-add-alternatives` makes of them."""
+    """Returns the graphs that `cudnn-add-alternatives` creates for `cases`."""
     text = "\n".join(case.text for case in cases)
     called = {case.key for case in cases}
-    made = convoy_opt(
+    text = convoy_opt(
         text, "--cudnn-order-operations", f"--cudnn-add-alternatives={options}"
     ).stdout
-    return [Graph(match[1], match[0]) for match in GRAPH.finditer(made) if match[1] not in called]
+    return [Graph(match[1], match[0]) for match in GRAPH.finditer(text) if match[1] not in called]
 
 
 def test_cudnn_has_an_engine_for_every_step(tmp_path: Path) -> None:
-    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not there")
+    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not installed")
     steps = _steps(_sample())
     assert len(steps) > 100
-    # Pointwise operations alone, anchors alone, and what is fused with an anchor.
+    # Steps with and without an anchor.
     kinds = {
         name: sum(name in step.text for step in steps)
         for name in ("cudnn.pointwise", "cudnn.convolution", "cudnn.matmul")
     }
     assert min(kinds.values()) > 10, kinds
     prepare(steps, tmp_path)
-    answers = ask_offline(tmp_path, tmp_path / "answers.json")["graphs"]
+    answers = query_offline(tmp_path, tmp_path / "answers.json")["graphs"]
     without = {
-        step.key: answers[step.key]["rejected"] for step in steps if not taken(answers[step.key])
+        step.key: answers[step.key]["rejected"]
+        for step in steps
+        if not is_accepted(answers[step.key])
     }
     assert not without
 
@@ -89,30 +90,30 @@ def _stem(filters: int, taps: int, channels: int) -> str:
 
 
 def test_cudnn_has_an_engine_without_tf32_for_the_steps_of_a_stem(tmp_path: Path) -> None:
-    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not there")
+    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not installed")
     stems = [_stem(*shape) for shape in product((32, 64), (1, 3, 5, 7), (1, 3, 4))]
-    made = convoy_opt("\n".join(stems), "--cudnn-add-alternatives").stdout
+    text = convoy_opt("\n".join(stems), "--cudnn-add-alternatives").stdout
     steps = [
         Graph(match[1], match[0])
-        for match in GRAPH.finditer(made)
+        for match in GRAPH.finditer(text)
         if not match[1].startswith("stem")
     ]
-    # A convolution each, and two poolings.
+    # One convolution per stem, and two poolings.
     assert len(steps) == len(stems) + 2
     prepare(steps, tmp_path)
-    answers = ask_offline(tmp_path, tmp_path / "answers.json")["graphs"]
+    answers = query_offline(tmp_path, tmp_path / "answers.json")["graphs"]
     assert [step.key for step in steps if not answers[step.key]["strict"]] == []
 
 
 def test_cudnn_has_an_engine_without_tf32_for_every_step_that_may_not_use_it(
     tmp_path: Path,
 ) -> None:
-    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not there")
+    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not installed")
     cases = [case for case in group_cases() if case.dtype == "f32"]
     refused = refusals(cases, allow_tf32=False)
     steps = _steps([case for case in cases if case.key not in refused], "allow-tf32=false")
-    # The other order of sums, and biases of zeros.
+    # Steps with the other order of sums, and with biases of zeros.
     assert len(steps) > 50
     prepare(steps, tmp_path)
-    answers = ask_offline(tmp_path, tmp_path / "answers.json")["graphs"]
+    answers = query_offline(tmp_path, tmp_path / "answers.json")["graphs"]
     assert [step.key for step in steps if not answers[step.key]["strict"]] == []

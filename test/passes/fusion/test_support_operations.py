@@ -1,4 +1,4 @@
-"""What the support table says of operations alone, and what the real cuDNN says, with no GPU."""
+"""The section `operations` of the support table, compared with the real cuDNN. Needs no GPU."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from operation_graphs import GRAPHS, Graph
 
 from tools.descriptors import find_header, read_header
 from tools.support_table.__main__ import TABLE
-from tools.support_table.ask import ask_all
 from tools.support_table.cases import all_cases
 from tools.support_table.differences import MEASURED, with_device
 from tools.support_table.document import DOCUMENT, operations_section
-from tools.support_table.library import ask_offline, prepare
+from tools.support_table.library import prepare, query_offline
 from tools.support_table.operations import (
     OperationCase,
     axes_of,
@@ -27,16 +26,17 @@ from tools.support_table.operations import (
     operation_rows,
     row_of,
 )
-from tools.support_table.table import taken
+from tools.support_table.query import query_all
+from tools.support_table.table import is_accepted
 
 ROWS: list[dict[str, Any]] = json.loads(TABLE.read_text())["operations"]
 CASES = [case for case in all_cases() if isinstance(case, OperationCase)]
-#: One graph in so many is asked about here, beside one for each row.
+#: One of this many graphs is queried, and one for each row.
 EVERY = 60
 
 
 def _sample() -> list[OperationCase]:
-    """The same graphs each time."""
+    """Returns a fixed sample of the graphs."""
     chosen, seen = [], set()
     for case in CASES:
         row = id(row_of(case, ROWS))
@@ -51,25 +51,25 @@ SAMPLE = _sample()
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What cuDNN says of the sample and of the graphs that were written by hand, by name."""
-    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not there")
+    """Returns cuDNN's answers about the sample and about GRAPHS, by symbol."""
+    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not installed")
     folder = tmp_path_factory.mktemp("operations")
     prepare([*SAMPLE, *(Graph(name, text) for name, text in GRAPHS.items())], folder)
-    found = ask_offline(folder, folder / "answers.json")
+    found = query_offline(folder, folder / "answers.json")
     return (with_device(found, json.loads(MEASURED.read_text())) if MEASURED.exists() else found)[
         "graphs"
     ]
 
 
-def test_the_section_and_cudnn_agree(answers: dict[str, Any]) -> None:
+def test_section_and_cudnn_agree(answers: dict[str, Any]) -> None:
     assert len(SAMPLE) > len(ROWS)
     found = list(disagreements(SAMPLE, answers, ROWS, ROWS))
     assert not found, "\n".join(found)
-    assert {taken(answers[case.key]) for case in SAMPLE} == {True, False}
+    assert {is_accepted(answers[case.key]) for case in SAMPLE} == {True, False}
 
 
-def test_rows_and_graphs_are_of_each_other() -> None:
-    """Every point that was asked about is in one row, and rows have no others."""
+def test_rows_span_the_points_of_the_graphs() -> None:
+    """Every queried point is in exactly one row, and rows have no other points."""
     points = {(case.operation, *case.axes.items()) for case in CASES}
     spanned = [
         (row["operation"], *zip(axes_of(row), values,
@@ -80,33 +80,33 @@ def test_rows_and_graphs_are_of_each_other() -> None:
     assert {case.operation for case in CASES} == {row["operation"] for row in ROWS}
 
 
-def test_every_operation_of_the_dialect_is_asked_about() -> None:
-    """In a graph of its own family, or in groups and what is made of them."""
+def test_every_operation_of_the_dialect_is_queried() -> None:
+    """Every operation of dialect `cudnn` is in a graph of the matrix."""
     folder = TABLE.parents[2] / "dialect/cudnn"
     operations = {
         name
         for path in folder.glob("*.td")
         for name in re.findall(r'Cudnn_ComputeOp<"(\w+)"', path.read_text())
     }
-    asked = {
+    queried = {
         name
         for case in all_cases()
         if not case.is_group
         for name in re.findall(r"= cudnn\.(\w+)", case.text)
     }
-    # A relu by another name, which becomes a pointwise operation before there are descriptors.
-    assert operations - {"pointwise_relu"} == asked
+    # pointwise_relu becomes a pointwise operation before graphs are converted to descriptors.
+    assert operations - {"pointwise_relu"} == queried
 
 
-def test_the_document_has_the_section() -> None:
+def test_document_has_the_section() -> None:
     assert operations_section(ROWS) in DOCUMENT.read_text()
 
 
 def test_numbers_of_legacy_reductions() -> None:
-    """They are asked about by number, which is that of the header."""
+    """The operators of legacy reductions have the numbers of cuDNN's header."""
     header = find_header()
     if header is None:
-        pytest.skip("the nvidia-cudnn wheel is not there")
+        pytest.skip("the nvidia-cudnn wheel is not installed")
     numbers = read_header(header)["cudnnReduceTensorOp_t"]
     legacy = {case.axes["modes"]: case.reduction for case in CASES if case.reduction is not None}
     assert legacy == {
@@ -115,8 +115,7 @@ def test_numbers_of_legacy_reductions() -> None:
     }
 
 
-# Engines of families, by graphs that were written by hand, for the lowering: another way to the
-# same answers.
+# Engines for the handwritten graphs of the lowering's tests, which are independent of the matrix.
 
 WITH_ENGINES = {
     "batch_norm_training", "batch_norm_no_running", "batch_norm_peers", "batch_norm_backward",
@@ -137,21 +136,21 @@ WITHOUT = {
     "concat", "concat_in_place", "concat_rank_two", "reshape", "rng_bernoulli", "rng_uniform",
     "rng_normal", "sdpa_block_mask",
     "paged_cache_load", "moe_scatter", "expand_band", "contract_band",
-    # Scales of blocks are for tensor cores that sm_90 has not.
+    # Block scaling needs tensor cores that sm_90 does not have.
     "block_scale_quantize", "block_scale_quantize_rows", "block_scale_quantize_matrix",
     "block_scale_dequantize",
     "block_scale_dequantize_tiles", "block_scaled_matmul", "signals",
-    # A gradient wants two peers at least; attention in parts wants the logarithms of its sums.
+    # The gradient needs at least two peers, composed attention the logarithms of its sums.
     "batch_norm_backward_peers", "sdpa_64_composed", "sdpa_128_composed",
 }  # fmt: skip
 
 
 def test_families_with_engines(answers: dict[str, Any]) -> None:
-    assert {name for name in GRAPHS if taken(answers[name])} == WITH_ENGINES
-    assert {name for name in GRAPHS if not taken(answers[name])} == WITHOUT
+    assert {name for name in GRAPHS if is_accepted(answers[name])} == WITH_ENGINES
+    assert {name for name in GRAPHS if not is_accepted(answers[name])} == WITHOUT
 
 
-# From answers to rows.
+# Generation of rows.
 
 
 def _case(key: str, operation: str = "concat", **axes: str | int) -> OperationCase:
@@ -167,7 +166,7 @@ def _answer(*engines: int, strict: bool = True, rejected: tuple[str, ...] = ()) 
     }
 
 
-def test_a_row_spans_what_was_asked_and_no_more() -> None:
+def test_rows_span_exactly_the_queried_points() -> None:
     cases = [
         _case(f"{dtype}{rank}", dtypes=dtype, ranks=rank)
         for dtype, rank in (("f16", 3), ("f16", 4), ("f32", 3))
@@ -178,7 +177,7 @@ def test_a_row_spans_what_was_asked_and_no_more() -> None:
     assert sorted(spanned) == [("f16", 3), ("f16", 4), ("f32", 3)]
 
 
-def test_a_point_of_which_some_are_taken_is_refused() -> None:
+def test_point_with_refused_graphs_is_refused() -> None:
     cases = [_case("a"), _case("b"), _case("c", dtypes="f32")]
     rejected = (
         "heuristic A: no engine: CUDNN_STATUS_NOT_SUPPORTED_SHAPE; Reason: dims != 4",
@@ -193,12 +192,12 @@ def test_a_point_of_which_some_are_taken_is_refused() -> None:
         "2 of 3 graphs: dims != 4",
     )
     assert list(missed(cases, answers, rows)) == [
-        ("a", "not all graphs of a point: 2 of 3 graphs: dims != 4")
+        ("a", "not all graphs of the point: 2 of 3 graphs: dims != 4")
     ]
     assert not list(disagreements(cases, answers, rows, rows))
 
 
-def test_reasons_are_cudnns_words() -> None:
+def test_reasons_are_cudnns_messages() -> None:
     def reason(*rejected: str) -> str:
         (row,) = operation_rows([_case("a")], {"a": _answer(rejected=rejected)})
         return str(row["reason"])
@@ -235,16 +234,17 @@ def test_disagreements() -> None:
     assert not found(_answer(1, strict=False), tf32, tf32)
     assert found(_answer(1), None, yes) == ["a: the table has no row for concat (f16)"]
     assert found(_answer(rejected=("why",)), yes, no) == [
-        "a: the table takes concat (f16), cuDNN does not: why"
+        "a: the table accepts concat (f16), cuDNN refuses it: why"
     ]
     assert found(_answer(1), no, yes) == [
-        "a: cuDNN takes concat (f16), the table does not: no reason given"
+        "a: cuDNN accepts concat (f16), the table refuses it: no reason given"
     ]
     assert found(_answer(1, strict=False), yes, tf32) == [
-        "a: the table takes concat (f16) without TF32, cuDNN does not: every engine rounds to TF32"
+        "a: the table accepts concat (f16) without TF32, cuDNN refuses it: "
+        "all engines round to TF32"
     ]
     assert found(_answer(1), tf32, yes) == [
-        "a: cuDNN takes concat (f16) without TF32, the table does not"
+        "a: cuDNN accepts concat (f16) without TF32, the table refuses it"
     ]
 
 
@@ -257,7 +257,7 @@ def test_row_of_a_point() -> None:
     assert row_of(_case("b", "reshape", ranks=3), rows) is None
 
 
-def test_section_names_what_has_no_engine() -> None:
+def test_section_lists_values_without_engines() -> None:
     rows = [
         {
             "operation": "a",
@@ -285,26 +285,28 @@ def test_section_names_what_has_no_engine() -> None:
     ]
 
 
-# Asking, where processes may die.
+# Queries in processes that crash.
 
 
-def test_a_graph_on_which_cudnn_crashes_is_found() -> None:
+def test_crash_refuses_only_the_graph() -> None:
     parts = [["a", "bad1", "b"], ["c", "d"], ["e", "bad2"], ["f"]]
     answers = {
         name: answer
-        for some in ask_all(parts, dies_on_bad, 2, float("inf"))
-        for name, answer in some.items()
+        for part in query_all(parts, dies_on_bad, 2, float("inf"))
+        for name, answer in part.items()
     }
     assert sorted(answers) == sorted(name for names in parts for name in names)
-    assert {name for name, answer in answers.items() if not taken(answer)} == {"bad1", "bad2"}
+    assert {name for name, answer in answers.items() if not is_accepted(answer)} == {"bad1", "bad2"}
     assert answers["bad1"]["rejected"] == ["cuDNN crashes"]
 
 
-def test_processes_that_do_not_begin() -> None:
-    with pytest.raises(RuntimeError, match="the processes that ask cuDNN die before they begin"):
-        list(ask_all([["a"], ["b"]], dies_at_once, 2, float("inf")))
+def test_crash_before_the_first_query() -> None:
+    with pytest.raises(
+        RuntimeError, match="the processes that query cuDNN die before the first query"
+    ):
+        list(query_all([["a"], ["b"]], dies_at_once, 2, float("inf")))
 
 
-def test_no_time_is_left() -> None:
+def test_deadline() -> None:
     with pytest.raises(TimeoutError):
-        list(ask_all([["a"]], dies_on_bad, 1, 0.0))
+        list(query_all([["a"]], dies_on_bad, 1, 0.0))

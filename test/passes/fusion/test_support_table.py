@@ -1,8 +1,8 @@
-"""The support table and the real cuDNN agree: what the table takes has an engine; what has one the
-table takes, or it says why not.
+"""The support table agrees with the real cuDNN: graphs that the table accepts have an engine, and it
+accepts graphs with an engine or has a reason.
 
-No GPU is needed: cuDNN plans for the device that a JSON file describes. A sample of the matrix is
-asked about here; `make support` asks about all of it.
+Needs no GPU, because cuDNN plans for a device described in JSON. Queries a sample of the matrix;
+`make support` queries all of it.
 """
 
 from __future__ import annotations
@@ -21,26 +21,33 @@ from hypothesis import HealthCheck, Phase, given, settings
 from tools.support_table.__main__ import TABLE
 from tools.support_table.differences import MEASURED, differences, section, with_device
 from tools.support_table.document import DOCUMENT
+from tools.support_table.generate import dump, generate_table
 from tools.support_table.graphs import graph_cases
 from tools.support_table.groups import ROLES, Shape
-from tools.support_table.library import ask_offline, prepare, refusals
-from tools.support_table.made import dump, make_table
+from tools.support_table.library import prepare, query_offline, refusals
 from tools.support_table.matrix import DTYPES, Case, Cell, group_cases, group_of
-from tools.support_table.table import Condition, after_of, covers, rows_of, taken, without_refused
+from tools.support_table.table import (
+    Condition,
+    after_of,
+    covers,
+    is_accepted,
+    rows_of,
+    without_refused,
+)
 from tools.support_table.verdict import judge
 
 TEXT = TABLE.read_text()
 ROWS = json.loads(TEXT)
 GROUPS = group_cases()
 CASES = [*GROUPS, *graph_cases()]
-#: Ranks of the tensors of convolutions: over one dim there is a height of 1.
+#: Ranks of the tensors of convolutions. conv1d has a height of 1.
 RANKS = {"conv1d": 4, "conv2d": 4, "conv3d": 5}
-#: One graph in so many is asked about here, beside one for each anchor and role.
+#: One of this many graphs is queried, and one for each anchor and role.
 EVERY = 40
 
 
 def _sample() -> list[Case]:
-    """The same graphs each time."""
+    """Returns a fixed sample of the graphs."""
     chosen, seen = [], set()
     for case in CASES:
         subject = case.cell and (case.cell.anchor, case.cell.role)
@@ -57,32 +64,32 @@ SAMPLE = _sample()
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What cuDNN says of the sample."""
-    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not there")
+    """Returns cuDNN's answers about the sample."""
+    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not installed")
     folder = tmp_path_factory.mktemp("support")
     prepare(SAMPLE, folder)
-    found = ask_offline(folder, folder / "answers.json")
+    found = query_offline(folder, folder / "answers.json")
     return with_device(found, json.loads(MEASURED.read_text())) if MEASURED.exists() else found
 
 
-def test_the_matrix_is_large() -> None:
+def test_size_of_the_matrix() -> None:
     assert len(CASES) > 300
     assert len({case.key for case in CASES}) == len(CASES)
     assert len(SAMPLE) > 300
 
 
 def test_table_and_cudnn_agree(answers: dict[str, Any]) -> None:
-    """The table must take no graph that cuDNN refuses. That it takes all that it could is judged by
-    the whole matrix, in make support."""
+    """The table accepts no graph that cuDNN refuses. `make support` also checks that it accepts all
+    that it could."""
     verdict = judge(SAMPLE, answers["graphs"], ROWS, ROWS)
     assert not verdict.disagreements, "\n".join(verdict.disagreements)
     assert verdict.graphs == len(SAMPLE)
     assert 0 < verdict.accepted < verdict.graphs
 
 
-def test_a_wrong_table_disagrees(answers: dict[str, Any]) -> None:
-    """Both ways: a row too many, and a row too few."""
-    promising = copy.deepcopy(ROWS)
+def test_wrong_rows_are_disagreements(answers: dict[str, Any]) -> None:
+    """A surplus row, and a missing row."""
+    surplus = copy.deepcopy(ROWS)
     row = {
         "anchors": ["conv2d"],
         "roles": ["relu"],
@@ -90,49 +97,49 @@ def test_a_wrong_table_disagrees(answers: dict[str, Any]) -> None:
         "layouts": ["channels_last"],
         "ranks": [4],
     }
-    promising["rows"].append(
+    surplus["rows"].append(
         {**row, "channel_groups": ["depthwise"], "since": 90000, "note": "wrong"}
     )
     case = next(case for case in GROUPS if case.key == "conv2d_relu__bf16_last_16x16_g64")
-    silent = {"engines": {}, "rejected": ["no engine"], "strict": False}
-    verdict = judge([case], {case.key: silent}, promising, ROWS)
+    refused = {"engines": {}, "rejected": ["no engine"], "strict": False}
+    verdict = judge([case], {case.key: refused}, surplus, ROWS)
     assert verdict.disagreements == (
-        f"{case.key}: the table takes conv2d+relu, cuDNN does not: no engine",
+        f"{case.key}: the table accepts conv2d+relu, cuDNN refuses it: no engine",
     )
 
-    sparing = copy.deepcopy(ROWS)
-    sparing["rows"] = [row for row in sparing["rows"] if "conv2d" not in row["anchors"]]
+    incomplete = copy.deepcopy(ROWS)
+    incomplete["rows"] = [row for row in incomplete["rows"] if "conv2d" not in row["anchors"]]
     case = next(case for case in GROUPS if case.key == "conv2d_bias__f16_last_16x16")
     verdict = judge(
         [case],
         answers["graphs"] | {case.key: {"engines": {"A": [41]}, "strict": True}},
-        sparing,
+        incomplete,
         ROWS,
     )
     (line,) = verdict.disagreements
-    assert line.startswith(f"{case.key}: cuDNN takes conv2d+bias, the table does not: ")
+    assert line.startswith(f"{case.key}: cuDNN accepts conv2d+bias, the table refuses it: ")
     assert verdict.missed
 
 
-def test_strict_is_judged_too() -> None:
-    """Where TF32 is forbidden, a row whose engines all use it takes nothing."""
+def test_f32_is_judged_without_tf32() -> None:
+    """Without TF32, rows whose engines all use it accept nothing."""
     case = next(case for case in GROUPS if case.key.startswith("matmul__f32_rows_4x8"))
     rounded = {"engines": {"A": [7]}, "strict": False, "kinds": ["generated"]}
     assert not judge([case], {case.key: rounded}, ROWS, ROWS).disagreements
-    claiming = copy.deepcopy(ROWS)
-    for row in claiming["rows"]:
+    without_tf32 = copy.deepcopy(ROWS)
+    for row in without_tf32["rows"]:
         row.pop("tf32", None)
-    (line,) = judge([case], {case.key: rounded}, claiming, ROWS).disagreements
+    (line,) = judge([case], {case.key: rounded}, without_tf32, ROWS).disagreements
     assert line.endswith(
-        "the table takes matmul without TF32, cuDNN does not: every engine rounds to TF32"
+        "the table accepts matmul without TF32, cuDNN refuses it: all engines round to TF32"
     )
 
 
 def test_every_row_has_evidence() -> None:
-    """Each anchor, role, dtype, layout, rank and kind of channel groups that a row takes was asked
-    about."""
-    asked = {(case.cell, after_of(case)) for case in CASES if case.cell is not None}
-    cells = {cell for cell, _ in asked}
+    """Each anchor, role, dtype, layout, rank and kind of channel groups that a row accepts was
+    queried."""
+    queried = {(case.cell, after_of(case)) for case in CASES if case.cell is not None}
+    cells = {cell for cell, _ in queried}
     for row in ROWS["rows"]:
         spans = (
             row["anchors"],
@@ -148,19 +155,18 @@ def test_every_row_has_evidence() -> None:
                 continue
             assert cell in cells, (cell, row["note"])
             for after in row.get("after", []):
-                assert (cell, after) in asked, (cell, after)
+                assert (cell, after) in queried, (cell, after)
 
 
-def test_every_refusal_speaks_of_something() -> None:
-    """A refusal holds for a graph of the matrix, and its reason is the one that the compiler
-    gives."""
+def test_every_refusal_matches_a_graph() -> None:
+    """Each refusal is the compiler's reason for a graph of the matrix."""
     found = "\n".join(refusals(GROUPS, TABLE).values())
     for refusal in ROWS["refusals"]:
         assert refusal["reason"] in found
 
 
-def test_known_trouble_stays_refused() -> None:
-    """cuDNN offers engines for these, and they are wrong."""
+def test_graphs_with_wrong_engines_are_refused() -> None:
+    """cuDNN has engines for these graphs, but they are wrong."""
     found = refusals(GROUPS)
     for key in (
         "max_pool__bf16_last_16x16_w2_s2",
@@ -171,9 +177,9 @@ def test_known_trouble_stays_refused() -> None:
 
 
 def test_built_in_table_is_the_file() -> None:
-    """convoy-opt was built with the table as it is now."""
-    some = GROUPS[::40]
-    assert refusals(some) == refusals(some, TABLE)
+    """convoy-opt was built with the current table."""
+    sample = GROUPS[::40]
+    assert refusals(sample) == refusals(sample, TABLE)
 
 
 def test_text_of_the_table() -> None:
@@ -209,7 +215,7 @@ def test_rows_span_the_cells_exactly(spans: set[tuple[str, str, int]], roles: se
         assert not any(covers(row, cell, 8, "") for row in rows)
 
 
-def test_a_refusal_narrows_a_cell() -> None:
+def test_refusal_narrows_a_cell() -> None:
     cell = Cell("conv2d", "prologue_relu", "f16", "channels_last", 4, "none")
     cells = {cell: (Condition(4),)}
     assert without_refused(cells, [{"anchors": ["conv2d"], "channel_bytes": 16, "reason": ""}]) == {
@@ -230,8 +236,9 @@ def _answer(*engines: int, **more: Any) -> dict[str, Any]:
     }
 
 
-def _made(answers: dict[Case, dict[str, Any]], role: str) -> list[dict[str, Any]]:
-    """The rows for a role that answers make; the anchor and a bias on it are taken beside them."""
+def _rows_from(answers: dict[Case, dict[str, Any]], role: str) -> list[dict[str, Any]]:
+    """Returns the rows for a role that are generated from answers. The anchor and a bias are
+    accepted in addition."""
     shapes = [Shape(), Shape(channels=65), Shape(dtype="bf16", groups=64), Shape(dtype="f32")]
     plain = [
         group_of("conv2d", shape, (), after, role=after[0] if after else "anchor")
@@ -240,75 +247,75 @@ def _made(answers: dict[Case, dict[str, Any]], role: str) -> list[dict[str, Any]
     ]
     every = {case: _answer(1) for case in plain} | answers
     graphs = {case.key: answer for case, answer in every.items()}
-    table = make_table(
+    table = generate_table(
         list(every), {"cudnn": "", "device": "", "graphs": graphs}, {"about": "", "refusals": []}
     )
     return [row for row in table["rows"] if role in row["roles"]]
 
 
-def test_a_role_that_follows_only_some() -> None:
-    """What cuDNN takes after a bias and not alone becomes a row with `after`."""
+def test_role_accepted_only_after_a_bias() -> None:
+    """A role that cuDNN accepts after a bias, but not alone, has a row with `after`."""
     shape = Shape(dtype="bf16", groups=64)
     alone, after = (
         group_of("conv2d", shape, (), roles, role="relu") for roles in (("relu",), ("bias", "relu"))
     )
-    (row,) = _made({alone: _answer(), after: _answer(0)}, "relu")
+    (row,) = _rows_from({alone: _answer(), after: _answer(0)}, "relu")
     assert row["after"] == ["bias"]
-    (row,) = _made({alone: _answer(1), after: _answer(0)}, "relu")
+    (row,) = _rows_from({alone: _answer(1), after: _answer(0)}, "relu")
     assert "after" not in row
-    assert not _made({alone: _answer(), after: _answer()}, "relu")
+    assert not _rows_from({alone: _answer(), after: _answer()}, "relu")
 
 
-def test_a_role_is_not_blamed_for_another() -> None:
-    """A graph that is refused because of one of its roles says nothing of the others."""
+def test_graph_refused_because_of_another_role() -> None:
+    """A graph that is refused because of one role is not evidence for the others."""
     gate, relu, both = (
         group_of("conv2d", Shape(), (), roles, role=roles[-1])
         for roles in (("gate",), ("relu",), ("gate", "relu"))
     )
-    (row,) = _made({gate: _answer(), relu: _answer(7), both: _answer()}, "relu")
+    (row,) = _rows_from({gate: _answer(), relu: _answer(7), both: _answer()}, "relu")
     assert "after" not in row
-    (row,) = _made({gate: _answer(7), relu: _answer(7), both: _answer()}, "relu")
+    (row,) = _rows_from({gate: _answer(7), relu: _answer(7), both: _answer()}, "relu")
     assert row["after"] == [""]
 
 
-def test_f32_without_tf32_has_a_row_of_its_own() -> None:
-    """Where only some graphs of f32 need TF32, one row says which do not, and the other that all do
-    with it."""
+def test_f32_without_tf32_has_a_separate_row() -> None:
+    """If only some f32 graphs need TF32, one row accepts the others without it, and one row accepts
+    all with it."""
     shape = Shape(dtype="f32")
     alone, after = (
         group_of("conv2d", shape, (), roles, role="relu") for roles in (("relu",), ("bias", "relu"))
     )
     rounded = _answer(7, strict=False)
     exact, wide = sorted(
-        _made({alone: rounded, after: _answer(1)}, "relu"), key=lambda row: "tf32" in row
+        _rows_from({alone: rounded, after: _answer(1)}, "relu"), key=lambda row: "tf32" in row
     )
     assert exact["after"] == ["bias"]
     assert wide["tf32"]
     assert "after" not in wide
-    (row,) = _made({alone: rounded, after: rounded}, "relu")
+    (row,) = _rows_from({alone: rounded, after: rounded}, "relu")
     assert row["tf32"]
 
 
-def test_alignment_is_what_was_asked() -> None:
-    """Channels are narrowed to the least alignment that cuDNN takes and was asked about; other
-    windows count as well."""
+def test_alignment_is_the_smallest_accepted_one() -> None:
+    """Channels are narrowed to the smallest queried alignment that cuDNN accepts, for all
+    windows."""
     cases = [
         group_of("conv2d", Shape(channels=channels), ("relu",), role="prologue_relu")
         for channels in (64, 68, 66, 65)
     ]
     cases.append(group_of("conv2d", Shape(kernel=1), ("relu",), role="prologue_relu"))
 
-    def made(*accepted: bool) -> list[dict[str, Any]]:
-        return _made(
+    def rows(*accepted: bool) -> list[dict[str, Any]]:
+        return _rows_from(
             {case: _answer(*[7] * yes) for case, yes in zip(cases, accepted, strict=True)},
             "prologue_relu",
         )
 
-    assert "channel_bytes" not in made(True, True, True, True, True)[0]
-    assert made(True, True, True, False, True)[0]["channel_bytes"] == 4
-    assert made(True, True, False, False, True)[0]["channel_bytes"] == 8
-    assert made(True, False, True, False, True)[0]["channel_bytes"] == 16
-    assert made(True, True, True, True, False) == []
+    assert "channel_bytes" not in rows(True, True, True, True, True)[0]
+    assert rows(True, True, True, False, True)[0]["channel_bytes"] == 4
+    assert rows(True, True, False, False, True)[0]["channel_bytes"] == 8
+    assert rows(True, False, True, False, True)[0]["channel_bytes"] == 16
+    assert rows(True, True, True, True, False) == []
 
 
 def test_differences_of_a_device() -> None:
@@ -336,13 +343,13 @@ def test_differences_of_a_device() -> None:
     assert found["taken_there_alone"] == ["c"]
     assert found["other_first_engine"] == {"7 -> 4": 1}
     narrowed = with_device(here, found)["graphs"]
-    assert [key for key in narrowed if taken(narrowed[key])] == ["a", "e"]
+    assert [key for key in narrowed if is_accepted(narrowed[key])] == ["a", "e"]
     assert narrowed["d"]["rejected"] == ["on a GPU: NVRTC"]
-    assert "| taken there alone | 1 | `c` |" in section(found)
+    assert "| accepted only on the device | 1 | `c` |" in section(found)
 
 
-@pytest.mark.skipif(not MEASURED.exists(), reason="nothing was measured on a device yet")
-def test_document_says_what_was_measured() -> None:
+@pytest.mark.skipif(not MEASURED.exists(), reason="no device was measured")
+def test_document_has_the_differences() -> None:
     assert section(json.loads(MEASURED.read_text())) in DOCUMENT.read_text()
 
 
@@ -355,7 +362,7 @@ _SHAPES = {
 
 @st.composite
 def _random_group(draw: st.DrawFn) -> Case:
-    """Any chain through an anchor, with any sizes; the table is asked afterwards."""
+    """Draws any chain with an anchor, with any sizes. It may not be accepted by the table."""
     anchor = draw(st.sampled_from(sorted(_SHAPES)))
     base = _SHAPES[anchor]
     roles = st.sampled_from(
@@ -390,18 +397,20 @@ def _random_group(draw: st.DrawFn) -> Case:
     suppress_health_check=list(HealthCheck),
 )
 @given(st.lists(_random_group(), min_size=60, max_size=60, unique_by=lambda case: case.key))
-def test_random_groups_that_the_table_takes(
+def test_random_groups_that_the_table_accepts(
     tmp_path_factory: pytest.TempPathFactory, cases: list[Case]
 ) -> None:
-    """Roles are asked about one by one; cuDNN takes them together as well."""
-    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not there")
+    """The matrix queries roles separately; cuDNN must accept them together as well."""
+    pytest.importorskip("nvidia.cudnn", reason="the nvidia-cudnn wheel is not installed")
     refused = refusals(cases)
     chosen = [case for case in cases if case.key not in refused]
     assert len(chosen) > 5
     folder: Path = tmp_path_factory.mktemp("random")
     prepare(chosen, folder)
-    graphs = ask_offline(folder, folder / "answers.json")["graphs"]
+    graphs = query_offline(folder, folder / "answers.json")["graphs"]
     without = {
-        case.key: graphs[case.key].get("rejected") for case in chosen if not taken(graphs[case.key])
+        case.key: graphs[case.key].get("rejected")
+        for case in chosen
+        if not is_accepted(graphs[case.key])
     }
     assert not without

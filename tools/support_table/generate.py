@@ -1,4 +1,4 @@
-"""The support table as it is made from answers, and as text."""
+"""Generates the support table from answers, and formats it."""
 
 from __future__ import annotations
 
@@ -9,35 +9,52 @@ from typing import Any
 
 from convoy._convoy import MINIMUM_CUDNN
 
-from .library import Asked
+from .library import AnyCase
 from .matrix import Case
 from .operations import OperationCase, operation_rows
-from .table import after_of, conditions, covers, note, row_json, rows_of, taken, without_refused
+from .table import (
+    after_of,
+    conditions,
+    covers,
+    is_accepted,
+    note,
+    row_json,
+    rows_of,
+    without_refused,
+)
 
-__all__ = ["dump", "make_table"]
+__all__ = ["dump", "generate_table"]
 
 
-def make_table(
-    asked: Sequence[Asked], answers: dict[str, Any], old: dict[str, Any]
+def generate_table(
+    cases: Sequence[AnyCase], answers: dict[str, Any], old: dict[str, Any]
 ) -> dict[str, Any]:
-    """The table that `answers`, as tools.support_table.ask writes them, and the refusals of the old
-    table make."""
-    graphs = {case.key: answers["graphs"][case.key] for case in asked}
-    operations = operation_rows([case for case in asked if isinstance(case, OperationCase)], graphs)
+    """Generates the support table.
+
+    Args:
+        cases: The graphs.
+        answers: cuDNN's answers, as tools.support_table.query writes them.
+        old: The current table, whose refusals and texts are kept.
+
+    Returns:
+        The content of support_table.json.
+    """
+    graphs = {case.key: answers["graphs"][case.key] for case in cases}
+    operations = operation_rows([case for case in cases if isinstance(case, OperationCase)], graphs)
     evidence = {
         "cudnn": answers["cudnn"],
         "device": answers["device"],
         "graphs": len(graphs),
-        "taken": sum(map(taken, graphs.values())),
+        "taken": sum(map(is_accepted, graphs.values())),
     }
-    cases = [case for case in asked if isinstance(case, Case)]
+    graph_cases = [case for case in cases if isinstance(case, Case)]
     return {
         "version": 1,
         "about": old["about"],
         "evidence": evidence,
         "refusals": old["refusals"],
-        "rows": _rows([case for case in cases if case.is_group], graphs, old["refusals"]),
-        "unformed": _rows([case for case in cases if not case.is_group], graphs, []),
+        "rows": _rows([case for case in graph_cases if case.is_group], graphs, old["refusals"]),
+        "unformed": _rows([case for case in graph_cases if not case.is_group], graphs, []),
         "operations": operations,
     }
 
@@ -45,13 +62,13 @@ def make_table(
 def _rows(
     cases: Sequence[Case], graphs: dict[str, Any], refusals: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The rows about the cells that `cases` are evidence for."""
+    """Returns the rows for the cells for which `cases` are evidence."""
     cells = without_refused(conditions(cases, graphs), refusals)
     rows = [row_json(row) for row in rows_of(cells)]
     evidence_of = [
         (case, case.cell, after_of(case))
         for case in cases
-        if case.cell is not None and taken(graphs[case.key])
+        if case.cell is not None and is_accepted(graphs[case.key])
     ]
     for row in rows:
         behind = [
@@ -64,12 +81,19 @@ def _rows(
 
 
 def _tokens(value: Any) -> list[str]:
-    """JSON text in parts that a line may end after."""
+    """Splits JSON text into tokens at which lines may be wrapped."""
     return re.findall(r'(?:"\w+": )?(?:"(?:[^"\\]|\\.)*"|[^\s"])+\s?', json.dumps(value))
 
 
 def dump(table: dict[str, Any]) -> str:
-    """The table as text: a row or refusal begins a line, and lines are at most 140 columns long."""
+    """Formats a support table.
+
+    Args:
+        table: The content of the file.
+
+    Returns:
+        JSON text. Each row or refusal starts a new line. Lines of rows have at most 140 columns.
+    """
 
     def wrapped(row: dict[str, Any]) -> str:
         lines = [""]

@@ -1,13 +1,13 @@
-"""Asks cuDNN for engines for each graph of a folder that `python -m tools.support_table prepare`
-wrote. Needs no compiler.
+"""Queries cuDNN about the engines of each graph in a folder that `python -m tools.support_table
+prepare` wrote. Needs no compiler.
 
-    python -m tools.support_table.ask FOLDER -o ANSWERS.json
-    python -m tools.support_table.ask FOLDER -o ANSWERS.json --device
+    python -m tools.support_table.query FOLDER -o ANSWERS.json
+    python -m tools.support_table.query FOLDER -o ANSWERS.json --device
 
-The first one asks for the H200 that device.json describes, without a GPU; the second one for the
-GPU of this machine, and builds plans. Without a GPU, LD_LIBRARY_PATH names FOLDER/stubs: a libcuda,
-an NVRTC and a cuBLASLt that do nothing. cuDNN opens them by name, and offers few engines when they
-are not there.
+The first form queries without a GPU, for an H200 described in JSON. The second queries for the GPU
+of this machine, and builds plans. Without a GPU, LD_LIBRARY_PATH must contain FOLDER/stubs, with
+stub libraries of libcuda, NVRTC and cuBLASLt: cuDNN opens them by name, and offers few engines
+without them.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.errors import CudnnError
 
-__all__ = ["ask", "ask_all", "main"]
+__all__ = ["main", "query", "query_all"]
 
 
 def _graph(name: str, entry: dict[str, Any]) -> Any:
-    """What the planner wants to know of a graph."""
+    """Returns the attributes of a graph that the planner reads."""
     long = {
         "f64": "float64",
         "f32": "float32",
@@ -78,8 +78,8 @@ def _graph(name: str, entry: dict[str, Any]) -> Any:
     )
 
 
-class _Asker:
-    """cuDNN, for a device that is here or for one that is described."""
+class _Cudnn:
+    """cuDNN with this machine's GPU, or with a device described in JSON."""
 
     def __init__(self, folder: Path, *, device: bool) -> None:
         self.folder = folder
@@ -98,9 +98,18 @@ class _Asker:
         self.libraries: dict[str, ctypes.CDLL] = {}
 
     def answer(self, name: str, entry: dict[str, Any], *, build: bool) -> dict[str, Any]:
-        """Engines by heuristic, in order; `strict`: whether one is left where f32 may not be
-        rounded to TF32; `kinds` of kernels. With `build`, the engine of the first plan that can be
-        built, and why those before it cannot."""
+        """Returns the answer about a graph.
+
+        Args:
+            name: The graph's symbol.
+            entry: Its entry of index.json.
+            build: Whether to build plans.
+
+        Returns:
+            `engines` by heuristic, in order; `strict`, whether an engine does not round f32 to
+            TF32; `kinds` of kernels; with `build`, `built`, the engine of the first plan that can
+            be built; `rejected`, the reasons if there are no engines or plans.
+        """
         library = self.libraries.setdefault(
             entry["library"], ctypes.CDLL(str(self.folder / entry["library"]))
         )
@@ -113,7 +122,7 @@ class _Asker:
                 strict, kinds = False, set()
                 for heuristic in ("A", "FALLBACK"):
                     if strict:
-                        break  # what is asked for last adds nothing to what A has without TF32
+                        break  # FALLBACK cannot change the answer
                     engines: list[int] = []
                     for config in heuristic_configs(
                         self.cudnn, operations, heuristic, self.device, found["rejected"]
@@ -153,14 +162,20 @@ class _Asker:
         except CudnnError as error:
             found["rejected"].append(f"{error.name}: {error.detail}")
         if any(found["engines"].values()) and found.get("built", 0) is not None:
-            # Why there are no more engines than that is of no use.
+            # The reasons of other engines are not needed.
             del found["rejected"]
         return found
 
     def reduction(self, operator: int) -> dict[str, Any]:
-        """Whether cuDNN finalizes a reduction descriptor of an operator (cudnnReduceTensorOp_t).
-        That is no engine, but the most that can be asked of an operator that the compiler has no
-        word for."""
+        """Checks whether cuDNN finalizes a reduction descriptor. For operators that dialect `cudnn`
+        does not have, engines cannot be queried.
+
+        Args:
+            operator: The operator (cudnnReduceTensorOp_t).
+
+        Returns:
+            The answer, with one engine if cuDNN finalizes the descriptor.
+        """
         descriptor = self.cudnn.create(Descriptor.REDUCTION)
         values = (
             (Attribute.REDUCTION_OPERATOR, Type.REDUCTION_OPERATOR_TYPE, operator),
@@ -190,13 +205,24 @@ class _Asker:
         return None
 
 
-def ask(
+def query(
     folder: Path, names: list[str], *, device: bool, build: bool, journal: Path | None = None
 ) -> dict[str, Any]:
-    """Answers by name. The name of the graph that is being asked about is written to `journal`, as
-    cuDNN crashes on some."""
+    """Queries cuDNN about graphs.
+
+    Args:
+        folder: The folder that `prepare` wrote.
+        names: The symbols of the graphs.
+        device: Whether to query for this machine's GPU.
+        build: Whether to build plans.
+        journal: A file that always has the symbol of the current graph, because cuDNN crashes on
+            some graphs.
+
+    Returns:
+        The answers by symbol.
+    """
     index = json.loads((folder / "index.json").read_text())
-    asker = _Asker(folder, device=device)
+    cudnn = _Cudnn(folder, device=device)
     answers, known = {}, {}
     for name in names:
         if journal is not None:
@@ -205,27 +231,27 @@ def ask(
         key = tuple(entry.get(part) for part in ("library", "symbol", "reduction"))
         if key not in known:
             known[key] = (
-                asker.reduction(entry["reduction"])
+                cudnn.reduction(entry["reduction"])
                 if "reduction" in entry
-                else asker.answer(name, entry, build=build)
+                else cudnn.answer(name, entry, build=build)
             )
         answers[name] = known[key]
     return answers
 
 
 def _round(
-    parts: list[list[str]], one: Any, jobs: int, deadline: float
+    parts: list[list[str]], query_part: Any, jobs: int, deadline: float
 ) -> Iterator[tuple[list[str], dict[str, Any] | str]]:
-    """Each part with its answers or, where a process died before it was done, the graph that it was
-    at, empty when it had not begun."""
-    # A process a core: cuDNN compiles kernels one after the other in each. Not forked: the GPU may
-    # be open here.
+    """Runs `query_part` on each part. Yields the part with its answers, or, if a process died, with
+    the symbol of its current graph, empty if there was none."""
+    # Several processes, because cuDNN compiles only one kernel at a time in each. They are spawned,
+    # because this process may have initialized CUDA.
     with (
         tempfile.TemporaryDirectory() as folder,
         ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool,
     ):
         futures = {
-            pool.submit(one, names, journal=Path(folder) / str(i)): (i, names)
+            pool.submit(query_part, names, journal=Path(folder) / str(i)): (i, names)
             for i, names in enumerate(parts)
         }
         try:
@@ -244,36 +270,48 @@ def _round(
             raise
 
 
-def ask_all(
-    parts: list[list[str]], one: Any, jobs: int, deadline: float
+def query_all(
+    parts: list[list[str]], query_part: Any, jobs: int, deadline: float
 ) -> Iterator[dict[str, Any]]:
-    """Answers of `one` to each part, as they come. When a process dies, which ends all others, the
-    graphs that they were at are asked about alone; the one on which it dies again has an answer
-    that says so. Raises TimeoutError at `deadline` (time.monotonic), and RuntimeError when all
-    processes die at once."""
+    """Queries parts in several processes. If a process dies, which ends the others, their current
+    graphs are queried one by one; a graph with which the process dies again is refused.
+
+    Args:
+        parts: Symbols of graphs.
+        query_part: A function that returns the answers about a part, with a parameter `journal`.
+        jobs: The number of processes.
+        deadline: Of `time.monotonic`.
+
+    Yields:
+        Answers by symbol.
+
+    Raises:
+        TimeoutError: The deadline has passed.
+        RuntimeError: The processes die before they query a graph.
+    """
     while parts:
         left, suspects = [], []
-        for names, answers in _round(parts, one, jobs, deadline):
+        for names, answers in _round(parts, query_part, jobs, deadline):
             if isinstance(answers, dict):
                 yield answers
             else:
                 suspects += [answers] if answers else []
                 left.append([name for name in names if name != answers])
         for name in suspects:
-            for _, answers in _round([[name]], one, 1, deadline):
+            for _, answers in _round([[name]], query_part, 1, deadline):
                 yield (
                     answers
                     if isinstance(answers, dict)
                     else {name: {"engines": {}, "rejected": ["cuDNN crashes"]}}
                 )
         if len(left) == len(parts) and not suspects:
-            raise RuntimeError("the processes that ask cuDNN die before they begin")
+            raise RuntimeError("the processes that query cuDNN die before the first query")
         parts = [names for names in left if names]
 
 
 def _parts(folder: Path, jobs: int) -> list[list[str]]:
-    """The names of the index, in an order that has nothing to do with what they are: what comes
-    first is a sample of all."""
+    """Returns the symbols of the index in a pseudorandom order, so that the first ones are a sample
+    of the matrix."""
     names = sorted(
         json.loads((folder / "index.json").read_text()), key=lambda name: zlib.crc32(name.encode())
     )
@@ -282,17 +320,24 @@ def _parts(folder: Path, jobs: int) -> list[list[str]]:
 
 
 def main() -> int:
-    """Asks and writes; 1 when not all was asked."""
+    """Runs the command line.
+
+    Returns:
+        The exit code: 1 if the time was not sufficient for all graphs.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("-o", "--output", type=Path, required=True)
-    parser.add_argument("--device", action="store_true", help="ask for this machine's GPU")
+    parser.add_argument("--device", action="store_true", help="query for this machine's GPU")
     parser.add_argument("--no-build", action="store_true", help="with --device: do not build plans")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument(
-        "--seconds", type=float, default=float("inf"), help="stop then, with what is answered"
+        "--seconds",
+        type=float,
+        default=float("inf"),
+        help="stop after this time, with the answers so far",
     )
     options = parser.parse_args()
     start = time.perf_counter()
@@ -303,11 +348,13 @@ def main() -> int:
         "graphs": {},
     }
     parts = _parts(options.folder, options.jobs)
-    one = partial(
-        ask, options.folder, device=options.device, build=options.device and not options.no_build
+    query_part = partial(
+        query, options.folder, device=options.device, build=options.device and not options.no_build
     )
     try:
-        for answers in ask_all(parts, one, options.jobs, time.monotonic() + options.seconds):
+        for answers in query_all(
+            parts, query_part, options.jobs, time.monotonic() + options.seconds
+        ):
             document["graphs"] |= answers
             options.output.write_text(json.dumps(document, indent=0, sort_keys=True))
             print(
@@ -316,7 +363,7 @@ def main() -> int:
                 flush=True,
             )
     except TimeoutError:
-        print("stopped early: time is over", file=sys.stderr)
+        print("stopped early: the time is over", file=sys.stderr)
         return 1
     return 0
 
