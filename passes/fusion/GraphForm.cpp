@@ -145,7 +145,7 @@ private:
   /// anchor's result in an epilogue, and otherwise with the argument that the first operation
   /// reads.
   bool isInChain(Value value, Position position) const;
-  /// Finds the role of `op`. Returns false and sets the reason if there is none.
+  /// Finds the role of `op`, if any. Returns false with the reason if `op` is not supported.
   bool matchRole(PointwiseOp op, Position position, std::optional<Role> &role);
 
   Block &body;
