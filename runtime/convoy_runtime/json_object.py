@@ -1,10 +1,11 @@
-"""Reads JSON objects strictly: a missing, unknown or ill-typed field is an error with its name."""
+"""Kinds of JSON fields, and JSON objects that are read strictly: a missing, unknown or ill-typed
+field is an error with its name."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any, Generic, TypeVar
 
@@ -17,16 +18,24 @@ __all__ = [
     "COUNTS",
     "DTYPE",
     "FLAG",
+    "INT32",
     "LARGEST",
+    "LIST",
     "MOST_DIMS",
+    "OBJECT",
+    "SHA256",
     "SHAPE",
+    "STRINGS",
+    "SYMBOL",
     "TEXT",
     "TEXTS",
+    "UINT32",
     "Document",
     "JsonObject",
     "Kind",
-    "Record",
     "choice",
+    "matching",
+    "shown",
 ]
 
 _T = TypeVar("_T")
@@ -77,135 +86,85 @@ class Document:
 
 @value_type(frozen=True, slots=True)
 class Kind(Generic[_T]):
-    """The type of a field: `read` converts a JSON value, or returns None if it is not as
-    `expected` describes."""
+    """The type of a field.
+
+    Attributes:
+        read: Converts a JSON value, or returns None if it is not as `expected` describes.
+        expected: The valid values.
+        name: A short name, for documentation.
+    """
 
     read: Callable[[Any], _T | None]
     expected: str
+    name: str = ""
 
 
 class JsonObject:
-    """A JSON object being read. Fields are taken one by one; `done` rejects the remaining ones."""
+    """A JSON object being read. Fields are taken one by one; `done` rejects the remaining ones.
 
-    __slots__ = ("_document", "_name", "value")
+    Attributes:
+        document: The document, for messages.
+        value: The fields that are not taken yet.
+    """
+
+    __slots__ = ("_name", "document", "value")
 
     def __init__(self, value: Any, name: str, document: Document) -> None:
-        self._name, self._document = name, document
+        self._name, self.document = name, document
         if not isinstance(value, dict):
             raise self.error("", "expected an object", value)
-        #: The fields that are not taken yet.
-        self.value = dict(value)
+        self.value: dict[str, Any] = dict(value)
 
     def __contains__(self, key: str) -> bool:
         return key in self.value
 
     def error(self, key: str, expected: str, got: Any) -> ArtifactError:
         """An error for a field with the value `got`; `expected` begins with "expected"."""
-        text = json.dumps(got)
-        return self._document.error(
-            self._where(key) or "top level",
-            f"{expected}, got {text if len(text) <= 80 else text[:77] + '...'}",
-        )
+        return self.document.error(self.where(key) or "top level", f"{expected}, got {shown(got)}")
 
     def take(self, key: str, kind: Kind[_T]) -> _T:
         """The value of a field of this kind."""
         if key not in self.value:
-            raise self._document.error(self._where(key), f"is missing, expected {kind.expected}")
+            raise self.document.error(self.where(key), f"is missing, expected {kind.expected}")
         got = self.value.pop(key)
         result = kind.read(got)
         if result is None:
             raise self.error(key, f"expected {kind.expected}", got)
         return result
 
-    def one(self, key: str, record: Record[_T]) -> _T:
-        """The record that a field holds."""
-        return record.read(self.take(key, _OBJECT), self._where(key), self._document)
-
-    def records(self, key: str, record: Record[_T], *, optional: bool = False) -> tuple[_T, ...]:
-        """The records of a list. An absent `optional` field is an empty list."""
-        name, document = self._where(key), self._document
-        return tuple(
-            record.read(item, f"{name}[{index}]", document)
-            for index, item in enumerate(self._list(key, optional))
-        )
-
-    def named(self, key: str, record: Record[_T]) -> dict[str, _T]:
-        """The records that are fields of an object: name to record."""
-        name, document = self._where(key), self._document
-        return {
-            each: record.read(item, f"{name}.{each}", document)
-            for each, item in self.take(key, _OBJECT).items()
-        }
-
-    def each(
-        self, key: str, read: Callable[[JsonObject], _T], *, optional: bool = False
-    ) -> tuple[_T, ...]:
-        """The results of `read` for the objects of a list; for objects that are not a `Record`. An
-        absent `optional` field is an empty list."""
-        name, found = self._where(key), []
-        for index, item in enumerate(self._list(key, optional)):
-            source = JsonObject(item, f"{name}[{index}]", self._document)
-            found.append(read(source))
-            source.done()
-        return tuple(found)
-
     def done(self) -> None:
         """Raises ArtifactError if a field remains."""
         for key, got in self.value.items():
             raise self.error(key, "is not a field of this format version", got)
 
-    def _list(self, key: str, optional: bool) -> list[Any]:
-        return [] if optional and key not in self.value else self.take(key, _LIST)
-
-    def _where(self, key: str) -> str:
+    def where(self, key: str) -> str:
+        """The name of a field in the document."""
         return ".".join(part for part in (self._name, key) if part)
-
-
-class Record(Generic[_T]):
-    """An object with exactly these fields. `make` is called with their values in this order."""
-
-    __slots__ = ("_kinds", "_make", "_reads")
-
-    def __init__(self, make: Callable[..., _T], **kinds: Kind[Any]) -> None:
-        self._make, self._kinds = make, kinds
-        self._reads = [(key, kind.read) for key, kind in kinds.items()]
-
-    def read(self, value: Any, name: str, document: Document) -> _T:
-        """Reads a record.
-
-        Args:
-            value: The JSON value.
-            name: Its name, for messages.
-            document: The document, for messages.
-
-        Returns:
-            The result of `make`.
-
-        Raises:
-            ArtifactError: The value is not an object with these fields.
-        """
-        # Fast path: an artifact has hundreds of records, nearly always valid. The slow path below
-        # finds the error.
-        if value.__class__ is dict and len(value) == len(self._reads):
-            try:
-                found = [read(value[key]) for key, read in self._reads]
-            except KeyError:
-                found = [None]
-            if None not in found:
-                return self._make(*found)
-        source = JsonObject(value, name, document)
-        found = [source.take(key, kind) for key, kind in self._kinds.items()]
-        source.done()
-        return self._make(*found)
 
 
 def choice(*values: str) -> Kind[str]:
     """One of the given strings."""
-    quoted = [json.dumps(value) for value in values]
+    *others, last = [json.dumps(value) for value in values]
     return Kind(
         lambda value: value if value in values else None,
-        f"{', '.join(quoted[:-1])} or {quoted[-1]}",
+        f"{', '.join(others)} or {last}" if others else last,
     )
+
+
+def matching(pattern: str, expected: str) -> Kind[str]:
+    """A string that matches a pattern, which is compiled on first use."""
+    return Kind(
+        lambda value: (
+            value if value.__class__ is str and re.fullmatch(pattern, value, re.ASCII) else None
+        ),
+        expected,
+    )
+
+
+def shown(value: Any) -> str:
+    """A JSON value in a message, at most 80 characters."""
+    text = json.dumps(value)
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -262,21 +221,59 @@ def _texts(value: Any) -> tuple[str, ...] | None:
     )
 
 
-TEXT: Kind[str] = Kind(_text, "a string without control characters")
-COUNT: Kind[int] = Kind(_count, "an integer from 0 to 2**63 - 1")
-FLAG: Kind[bool] = Kind(lambda value: value if value.__class__ is bool else None, "true or false")
+def _strings(value: Any) -> Mapping[str, str] | None:
+    return (
+        value
+        if value.__class__ is dict and all(item.__class__ is str for item in value.values())
+        else None
+    )
+
+
+def _symbol(value: Any) -> str | None:
+    return value if value.__class__ is str and value.isascii() and value.isidentifier() else None
+
+
+def _sha256(value: Any) -> str | None:
+    return (
+        value
+        if value.__class__ is str and len(value) == 64 and not value.strip("0123456789abcdef")
+        else None
+    )
+
+
+TEXT: Kind[str] = Kind(_text, "a string without control characters", "text")
+COUNT: Kind[int] = Kind(_count, "an integer from 0 to 2**63 - 1", "count")
+INT32: Kind[int] = Kind(
+    lambda value: value if value.__class__ is int and 0 <= value < 1 << 31 else None,
+    "an integer from 0 to 2**31 - 1",
+    "int32",
+)
+UINT32: Kind[int] = Kind(
+    lambda value: value if value.__class__ is int and 0 <= value < 1 << 32 else None,
+    "an integer from 0 to 2**32 - 1",
+    "uint32",
+)
+FLAG: Kind[bool] = Kind(
+    lambda value: value if value.__class__ is bool else None, "true or false", "flag"
+)
 DTYPE: Kind[str] = Kind(
     lambda value: value if value.__class__ is str and value in DTYPES else None,
     f"one of {', '.join(DTYPES)}",
+    "dtype",
 )
-COUNTS: Kind[tuple[int, ...]] = Kind(_counts, "a list of integers from 0 to 2**63 - 1")
+COUNTS: Kind[tuple[int, ...]] = Kind(_counts, "a list of integers from 0 to 2**63 - 1", "counts")
 SHAPE: Kind[tuple[int, ...]] = Kind(
-    _shape, f"a list of at most {MOST_DIMS} sizes whose product without zeros is below 2**60"
+    _shape,
+    f"a list of at most {MOST_DIMS} sizes whose product without zeros is below 2**60",
+    "shape",
 )
-TEXTS: Kind[tuple[str, ...]] = Kind(_texts, "a list of strings without control characters")
-_OBJECT: Kind[dict[str, Any]] = Kind(
+TEXTS: Kind[tuple[str, ...]] = Kind(_texts, "a list of strings without control characters", "texts")
+STRINGS: Kind[Mapping[str, str]] = Kind(_strings, "an object of strings", "strings")
+SYMBOL: Kind[str] = Kind(_symbol, "a C identifier", "symbol")
+SHA256: Kind[str] = Kind(_sha256, "64 hexadecimal digits", "sha256")
+OBJECT: Kind[dict[str, Any]] = Kind(
     lambda value: value if value.__class__ is dict else None, "an object"
 )
-_LIST: Kind[list[Any]] = Kind(
+LIST: Kind[list[Any]] = Kind(
     lambda value: value if value.__class__ is list else None, "a list of objects"
 )

@@ -1,19 +1,45 @@
-"""manifest.json and alternatives.json as frozen dataclasses. `manifest_reader` and
-`manifest_alternatives` read them; docs/architecture.md describes the format.
+"""manifest.json as frozen dataclasses, with `manifest_graphs` the definition of the format: each
+field has its type, its check and its description. `manifest_reader` reads the member, and
+`python -m tools.write_manifest_page` writes docs/manifest.md.
 
 Adding or removing a field changes FORMAT_VERSION; readers ignore no field.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations`: `records` reads annotations.
 
 import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, field
+from dataclasses import field
 from math import prod
 
 from .dtypes import DTYPES
+from .json_object import (
+    COUNT,
+    DTYPE,
+    FLAG,
+    SHA256,
+    SHAPE,
+    STRINGS,
+    TEXT,
+    TEXTS,
+    UINT32,
+    choice,
+)
+from .manifest_graphs import (
+    Graph,
+    GraphAlternative,
+    GraphAlternatives,
+    GraphConstant,
+    GraphKernel,
+    GraphStep,
+    GraphTemporary,
+    GraphTensor,
+    Products,
+    kernel_member,
+)
+from .records import OMITTED, OPTIONAL, Presence, Tag, about, record_of
 from .value_types import value_type
 
 __all__ = [
@@ -56,13 +82,16 @@ STEPS = ("call", "kernel", "copy")
 ALTERNATIVES = "alternatives.json"
 
 
+_ON_CUDA = Presence("if `target` is `cuda`", field="target", values=("cuda",))
+
+
 @value_type(frozen=True, slots=True)
 class TensorSpec:
-    """An input, output or weight of a program, packed row-major. `dtype` is torch's name."""
+    """An input, output or weight of a program, packed row-major."""
 
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
+    name: str = field(metadata=about("The name; unique in its list.", TEXT))
+    shape: tuple[int, ...] = field(metadata=about("The sizes of its dims.", SHAPE))
+    dtype: str = field(metadata=about("torch's name of the element type.", DTYPE))
 
     @property
     def bytes(self) -> int:
@@ -74,263 +103,107 @@ class TensorSpec:
 
 
 @value_type(frozen=True, slots=True)
-class GraphTensor:
-    """An operand or result of a graph.
-
-    Attributes:
-        uid: cuDNN's unique ID.
-        role: "input" or "output".
-        shape: The logical shape.
-        strides: In elements.
-        dtype: torch's name.
-    """
-
-    uid: int
-    role: str
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: str
-
-    @property
-    def bytes(self) -> int:
-        """Bytes from the first element to the end of the last one."""
-        elements = 1 + sum(
-            (size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True)
-        )
-        return elements * DTYPES[self.dtype].bytes if prod(self.shape) else 0
-
-
-@value_type(frozen=True, slots=True)
-class GraphConstant:
-    """A scalar that cuDNN reads from host memory. `bytes` is its memory in hexadecimal."""
-
-    uid: int
-    dtype: str
-    bytes: str
-
-
-def kernel_member(name: str) -> str:
-    """The member of an artifact with the PTX of a graph's kernel."""
-    return f"kernels/{name}.ptx"
-
-
-@value_type(frozen=True, slots=True)
-class GraphKernel:
-    """A kernel that computes a graph, in the member `kernel_member(name)`. Its arguments are
-    pointers to the graph's tensors.
-
-    Attributes:
-        name: The name of the function.
-        variant: Identifies the kernel among those of the graph, and of an equal graph in another
-            artifact.
-        grid: The number of blocks.
-        block: The number of threads per block.
-        shared_bytes: The size of dynamic shared memory.
-        chip: The oldest architecture that runs it, e.g. sm_90.
-        tf32: Whether it rounds float32 factors to TF32.
-    """
-
-    name: str
-    variant: str
-    grid: int
-    block: int
-    shared_bytes: int
-    chip: str
-    tf32: bool = False
-
-
-@value_type(frozen=True, slots=True)
-class GraphStep:
-    """A step of an alternative: a run of another graph.
-
-    Attributes:
-        graph: An index into `Manifest.graphs` followed by `GraphAlternatives.graphs`.
-        tensors: For each tensor of that graph, an index into the tensors of the computed graph
-            followed by the temporaries of the alternative.
-    """
-
-    graph: int
-    tensors: tuple[int, ...]
-
-
-@value_type(frozen=True, slots=True)
-class GraphTemporary:
-    """Memory that the steps of an alternative share. A step writes it before later ones read it, or
-    with `zeros` it holds zeros and no step writes it."""
-
-    bytes: int
-    zeros: bool = False
-
-
-@value_type(frozen=True, slots=True)
-class GraphAlternative:
-    """An alternative of `Manifest.graphs[graph]`: other graphs, run one after another. `name` has
-    the ops of each step, e.g. `conv2d+bias | relu`."""
-
-    graph: int
-    name: str
-    steps: tuple[GraphStep, ...]
-    temporaries: tuple[GraphTemporary, ...] = ()
-
-
-@value_type(frozen=True, slots=True)
-class Products:
-    """The arithmetic of a graph's convolutions and matrix products.
-
-    Attributes:
-        flops: Per run; a multiply-add counts as two.
-        dtype: The operand type of the first one. May be a type of cuDNN that no input or output of
-            a program has, e.g. float8_e4m3fn.
-    """
-
-    flops: int
-    dtype: str
-
-
-@value_type(frozen=True, slots=True)
-class Graph:
-    """A cuDNN operation graph.
-
-    Attributes:
-        name: The name of the graph.
-        symbol: The build function in native.so; None if `preference` is "only_kernel" and only
-            kernels compute the graph.
-        ops: The ops of the group.
-        location: The line of the model.
-        tensors: The operands, then the results.
-        constants: The scalars.
-        kernels: The kernels that compute the graph.
-        preference: The choice without tuning: "kernel", the first kernel; "plan", cuDNN's first
-            plan; "only_kernel", a kernel because cuDNN is not used.
-        alternatives: The names of the alternatives in `GraphAlternatives`, which tuning measures.
-        products: The arithmetic of convolutions and matrix products, None if there are none.
-        fingerprint: A hash of the build function's cuDNN calls (`cuda/plans/fingerprint.py`). None
-            if the runtime has to run the function to compute it.
-    """
-
-    name: str
-    symbol: str | None
-    ops: tuple[str, ...]
-    location: str
-    tensors: tuple[GraphTensor, ...]
-    constants: tuple[GraphConstant, ...] = ()
-    kernels: tuple[GraphKernel, ...] = ()
-    preference: str = "plan"
-    alternatives: tuple[str, ...] = ()
-    products: Products | None = None
-    fingerprint: str | None = None
-
-
-@value_type(frozen=True, slots=True)
-class GraphAlternatives:
-    """alternatives.json: the alternatives of the manifest's graphs, and the graphs that are only
-    steps of alternatives."""
-
-    graphs: tuple[Graph, ...] = ()
-    alternatives: tuple[GraphAlternative, ...] = ()
-
-    def of(self, graph: int) -> tuple[GraphAlternative, ...]:
-        """The alternatives of `Manifest.graphs[graph]`, in order."""
-        return tuple(each for each in self.alternatives if each.graph == graph)
-
-    def to_json(self) -> str:
-        """The text of alternatives.json. The inverse of
-        `manifest_alternatives.read_alternatives`."""
-        tree = {
-            "graphs": [_graph_tree(graph) for graph in self.graphs],
-            "alternatives": [asdict(each) for each in self.alternatives],
-        }
-        return json.dumps(tree, separators=(",", ":")) + "\n"
-
-
-@value_type(frozen=True, slots=True)
 class Call:
-    """A call site of a graph in `convoy_main`; `graph` is an index into `Manifest.graphs`."""
+    """A call site of a graph in `convoy_main`."""
 
-    graph: int
-    location: str
+    graph: int = field(metadata=about("An index into `Manifest.graphs`.", COUNT))
+    location: str = field(metadata=about("The line of the model.", TEXT))
 
 
 @value_type(frozen=True, slots=True)
 class Step:
-    """A runtime call of `convoy_main`. `kind` is "call" or "kernel", where `number` is an index
-    into `Manifest.calls` or `Manifest.kernels`, or "copy" of `number` bytes."""
+    """A runtime call of `convoy_main`, in JSON one field: `{"call": 0}`."""
 
-    kind: str
-    number: int
+    kind: str = field(metadata=about("The name of the JSON field.", Tag(STEPS)))
+    number: int = field(
+        metadata=about(
+            "With `call` or `kernel` an index into `Manifest.calls` or `Manifest.kernels`, with "
+            "`copy` the size in bytes.",
+            COUNT,
+        )
+    )
 
 
 @value_type(frozen=True, slots=True)
 class KernelArgument:
-    """A pointer argument of a kernel. `role` is "input", "output" or "inout"; `bytes` is the size
-    of the memory."""
+    """A pointer argument of a kernel."""
 
-    role: str
-    bytes: int
+    role: str = field(
+        metadata=about("How the kernel accesses the memory.", choice("input", "output", "inout"))
+    )
+    bytes: int = field(metadata=about("The size of the memory.", COUNT))
 
 
 @value_type(frozen=True, slots=True)
 class Kernel:
-    """A generated kernel.
+    """A generated kernel."""
 
-    Attributes:
-        name: Its entry in kernels.ptx.
-        location: The line of the model.
-        bytes: The bytes that it reads and writes, each element once. It may use a part of an
-            argument.
-        arguments: The pointers.
-    """
-
-    name: str
-    location: str
-    bytes: int
-    arguments: tuple[KernelArgument, ...]
+    name: str = field(metadata=about("Its entry in kernels.ptx.", TEXT))
+    location: str = field(metadata=about("The line of the model.", TEXT))
+    bytes: int = field(
+        metadata=about(
+            "The bytes that it reads and writes, each element once. It may use a part of an "
+            "argument.",
+            COUNT,
+        )
+    )
+    arguments: tuple[KernelArgument, ...] = field(metadata=about("The pointers."))
 
 
 @value_type(frozen=True, slots=True)
 class OutsideOp:
-    """An op in no cuDNN graph, and the reason. `convoy explain` prints it."""
+    """An op in no cuDNN graph, which `convoy explain` prints."""
 
-    op: str
-    location: str
-    reason: str
+    op: str = field(metadata=about("Its name.", TEXT))
+    location: str = field(metadata=about("The line of the model.", TEXT))
+    reason: str = field(metadata=about("Why it is in no graph.", TEXT))
 
 
 @value_type(frozen=True, slots=True)
 class Cudnn:
-    """The use of cuDNN.
+    """The use of cuDNN."""
 
-    Attributes:
-        built_for: The version that the artifact was built for, from cudnnGetVersion (9.19.0 is
-            91900).
-        minimum: The oldest supported version.
-        io_dtype: The `dtype` that the model was compiled for; float32 by default.
-        allow_tf32: Whether the compiler was allowed to round float32 factors to TF32. The runtime
-            never allows more.
-    """
-
-    built_for: int
-    minimum: int
-    io_dtype: str
-    allow_tf32: bool = True
+    built_for: int = field(
+        metadata=about(
+            "The version that the artifact was built for, from cudnnGetVersion (9.19.0 is 91900).",
+            COUNT,
+        )
+    )
+    minimum: int = field(metadata=about("The oldest supported version.", COUNT))
+    io_dtype: str = field(
+        metadata=about("The `dtype` that the model was compiled for; float32 by default.", DTYPE)
+    )
+    allow_tf32: bool = field(
+        default=True,
+        metadata=about(
+            "Whether the compiler was allowed to round float32 factors to TF32. The runtime never "
+            "allows more.",
+            FLAG,
+        ),
+    )
 
 
 @value_type(frozen=True, slots=True)
 class Host:
-    """The machine that native.so requires: LLVM's triple, CPU name and feature names."""
+    """The machine that native.so requires."""
 
-    triple: str
-    cpu: str
-    features: tuple[str, ...]
+    triple: str = field(metadata=about("LLVM's triple.", TEXT))
+    cpu: str = field(metadata=about("LLVM's name of the CPU.", TEXT))
+    features: tuple[str, ...] = field(metadata=about("LLVM's names of the CPU's features.", TEXTS))
 
 
 @value_type(frozen=True, slots=True)
 class FileEntry:
-    """A member of the artifact: its SHA-256 in hexadecimal, its size in bytes and its CRC-32."""
+    """A member of the artifact."""
 
-    sha256: str
-    bytes: int
-    crc32: int = 0
+    sha256: str = field(metadata=about("Its SHA-256 in hexadecimal.", SHA256))
+    bytes: int = field(metadata=about("Its size.", COUNT))
+    crc32: int = field(
+        default=0,
+        metadata=about(
+            "Its CRC-32 in the headers of the zip file, which the manifest thus determines.", UINT32
+        ),
+    )
 
 
 def file_entry(pieces: Iterable[bytes | memoryview]) -> FileEntry:
@@ -345,35 +218,92 @@ def file_entry(pieces: Iterable[bytes | memoryview]) -> FileEntry:
 
 @value_type(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The description of an artifact."""
+    """The content of manifest.json."""
 
-    target: str
-    producer: Mapping[str, str]
-    host: Host
-    inputs: tuple[TensorSpec, ...]
-    outputs: tuple[TensorSpec, ...]
-    weights: tuple[TensorSpec, ...]
-    prepared: tuple[TensorSpec, ...]
-    arena_bytes: int
-    prepare_arena_bytes: int
-    files: Mapping[str, FileEntry]
-    graphs: tuple[Graph, ...] = ()
-    calls: tuple[Call, ...] = ()
-    #: The steps of the program in order; empty if the writer did not record them.
-    steps: tuple[Step, ...] = ()
-    kernels: tuple[Kernel, ...] = ()
-    outside: tuple[OutsideOp, ...] = ()
-    cudnn: Cudnn | None = None
-    #: Weights that are not in a state dict. Their data is in constants.safetensors, also in an
-    #: artifact without weights.
-    constants: tuple[str, ...] = ()
-    #: Other names of shared weights: name in a state dict to name in `weights`.
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    #: Names in a state dict that no output depends on.
-    unused: tuple[str, ...] = ()
-    format: str = field(default=FORMAT)
-    format_version: int = field(default=FORMAT_VERSION)
-    abi_version: int = field(default=ABI_VERSION)
+    format: str = field(default=FORMAT, metadata=about("The format.", choice(FORMAT)))
+    format_version: int = field(
+        default=FORMAT_VERSION,
+        metadata=about(
+            "The version of manifest.json and of the members. A runtime reads one version.", COUNT
+        ),
+    )
+    abi_version: int = field(
+        default=ABI_VERSION,
+        metadata=about(
+            "The version of the functions of native.so (`runtime/abi/convoy_abi.h`).", COUNT
+        ),
+    )
+    target: str = field(metadata=about("Where the program runs.", choice("cpu", "cuda")))
+    producer: Mapping[str, str] = field(
+        metadata=about("The versions of Convoy, LLVM and PyTorch.", STRINGS)
+    )
+    host: Host = field(metadata=about("The machine that native.so requires."))
+    inputs: tuple[TensorSpec, ...] = field(metadata=about("The inputs."))
+    outputs: tuple[TensorSpec, ...] = field(metadata=about("The outputs."))
+    weights: tuple[TensorSpec, ...] = field(metadata=about("The model's weights."))
+    prepared: tuple[TensorSpec, ...] = field(metadata=about("The prepared weights."))
+    arena_bytes: int = field(
+        metadata=about("The size of the memory for the temporaries of a run.", COUNT)
+    )
+    prepare_arena_bytes: int = field(
+        metadata=about("The same for the preparation of the weights.", COUNT)
+    )
+    files: Mapping[str, FileEntry] = field(
+        metadata=about(
+            "Every other member by name. Names consist of ASCII letters, digits, `_`, `.`, `-` and "
+            "`/`."
+        )
+    )
+    graphs: tuple[Graph, ...] = field(
+        default=(), metadata=about("The graphs that the program calls.", presence=_ON_CUDA)
+    )
+    calls: tuple[Call, ...] = field(
+        default=(), metadata=about("The call sites of graphs.", presence=_ON_CUDA)
+    )
+    steps: tuple[Step, ...] = field(
+        default=(),
+        metadata=about(
+            "The runtime calls of `convoy_main` in order; empty if the writer did not record "
+            "them. Tools read the program from it, because only a load runs native code. A load "
+            "compares it with the calls that the code makes.",
+            presence=OMITTED,
+        ),
+    )
+    kernels: tuple[Kernel, ...] = field(
+        default=(), metadata=about("The generated kernels.", presence=_ON_CUDA)
+    )
+    outside: tuple[OutsideOp, ...] = field(
+        default=(),
+        metadata=about("The ops in no cuDNN graph, with the reasons.", presence=OPTIONAL),
+    )
+    cudnn: Cudnn | None = field(
+        default=None,
+        metadata=about(
+            "The use of cuDNN.",
+            presence=Presence("if `target` is `cuda`", field="target", values=("cuda",), omit=True),
+        ),
+    )
+    constants: tuple[str, ...] = field(
+        default=(),
+        metadata=about(
+            "Weights that are not in a state dict. Their data is in constants.safetensors, also "
+            "in an artifact without weights.",
+            TEXTS,
+            OMITTED,
+        ),
+    )
+    aliases: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata=about(
+            "Other names of shared weights: name in a state dict to name in `weights`.",
+            STRINGS,
+            OMITTED,
+        ),
+    )
+    unused: tuple[str, ...] = field(
+        default=(),
+        metadata=about("Names in a state dict that no output depends on.", TEXTS, OMITTED),
+    )
 
     @property
     def called_graphs(self) -> tuple[int, ...]:
@@ -382,22 +312,4 @@ class Manifest:
 
     def to_json(self) -> str:
         """The text of manifest.json. The inverse of `manifest_reader.read_manifest`."""
-        tree = asdict(self)
-        if self.cudnn is None:
-            del tree["cudnn"]
-        tree["graphs"] = [_graph_tree(graph) for graph in self.graphs]
-        tree["steps"] = [{step.kind: step.number} for step in self.steps]
-        for key in ("steps", "constants", "aliases", "unused"):
-            if not tree[key]:
-                del tree[key]
-        head = {key: tree.pop(key) for key in ("format", "format_version", "abi_version")}
-        return json.dumps({**head, **tree}, indent=1) + "\n"
-
-
-def _graph_tree(graph: Graph) -> dict[str, object]:
-    """A graph as a JSON object, without empty optional fields."""
-    tree = asdict(graph)
-    for key in ("constants", "kernels", "alternatives", "products", "fingerprint"):
-        if not tree[key]:
-            del tree[key]
-    return tree
+        return json.dumps(record_of(Manifest).tree(self), indent=1) + "\n"

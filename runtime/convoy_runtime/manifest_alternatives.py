@@ -5,26 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .json_object import COUNT, COUNTS, FLAG, TEXT, Document, JsonObject, Record
+from .json_object import Document
 from .manifest import (
     ALTERNATIVES,
     Graph,
     GraphAlternative,
     GraphAlternatives,
     GraphStep,
-    GraphTemporary,
     GraphTensor,
     Manifest,
 )
-from .manifest_reader import read_graph
+from .manifest_reader import check_tensors
+from .records import record_of
 
 __all__ = ["read_alternatives"]
 
 #: The invalid field, and the problem.
 Fault = tuple[str, str]
-
-_STEP = Record(GraphStep, graph=COUNT, tensors=COUNTS)
-_TEMPORARY = Record(GraphTemporary, bytes=COUNT, zeros=FLAG)
 
 
 def read_alternatives(
@@ -44,21 +41,11 @@ def read_alternatives(
         ArtifactError: The text is invalid or does not match the manifest.
     """
     document = Document(path, ALTERNATIVES)
-    source = JsonObject(document.parse(text), "", document)
-    found = GraphAlternatives(
-        source.each("graphs", read_graph), source.each("alternatives", _alternative)
-    )
-    source.done()
+    found = record_of(GraphAlternatives).read(document.parse(text), "", document)
+    check_tensors(found.graphs, document)
     if (fault := _check_names(manifest, found) or _check(manifest, found)) is not None:
         raise document.error(*fault)
     return found
-
-
-def _alternative(source: JsonObject) -> GraphAlternative:
-    steps, temporaries = source.records("steps", _STEP), source.records("temporaries", _TEMPORARY)
-    return GraphAlternative(
-        source.take("graph", COUNT), source.take("name", TEXT), steps, temporaries
-    )
 
 
 def _check_names(manifest: Manifest, found: GraphAlternatives) -> Fault | None:
