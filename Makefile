@@ -83,6 +83,7 @@ sanitize: build
 
 docs: build
 	ninja -C build mlir-doc
+	@$(BIN)/python -m tools.write_manifest_page
 
 clean:
 	rm -rf build $(VENV)
