@@ -9,7 +9,7 @@
 namespace convoy {
 
 /// Name of the module attribute, a dictionary with the keys of manifest.json, and `alternatives`,
-/// the contents of alternatives.json (docs/architecture.md).
+/// the contents of alternatives.json (docs/manifest.md).
 inline constexpr llvm::StringLiteral kManifestAttr = "tcp.manifest";
 
 /// PyTorch's name of an element type (`float32`, `bool`, ...); empty for a type that PyTorch lacks.

@@ -169,17 +169,14 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
     StringRef dtype = dtypeName(type.getElementType());
     assert(!dtype.empty() && "PyTorch has every element type of cuDNN");
     CudnnShape shape = cudnnShape(type);
-    SmallVector<NamedAttribute> entry = {
+    tensors.push_back(builder.getDictionaryAttr({
         builder.getNamedAttr("uid", builder.getI64IntegerAttr(tensor.uid)),
         builder.getNamedAttr(
             "role", builder.getStringAttr(isa<BlockArgument>(tensor.value) ? "input" : "output")),
         builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(shape.dims)),
         builder.getNamedAttr("strides", builder.getDenseI64ArrayAttr(shape.strides)),
         builder.getNamedAttr("dtype", builder.getStringAttr(dtype)),
-    };
-    if (tensor.isByValue())
-      entry.push_back(builder.getNamedAttr("by_value", builder.getBoolAttr(true)));
-    tensors.push_back(builder.getDictionaryAttr(entry));
+    }));
   }
   SmallVector<NamedAttribute> entry{
       builder.getNamedAttr("name", graph.getSymNameAttr()),

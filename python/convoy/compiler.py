@@ -226,7 +226,7 @@ def compile_imported(
         kernel_member,
     )
     from convoy_runtime.manifest_alternatives import read_alternatives
-    from convoy_runtime.manifest_reader import read_manifest
+    from convoy_runtime.manifest_reader import read_manifest_tree
     from convoy_runtime.weights import host_tensor, prepare_weights
 
     clock = _Clock(progress, seconds)
@@ -267,6 +267,7 @@ def compile_imported(
     offered = document.pop("alternatives", None)
     if offered is not None:
         members[ALTERNATIVES] = json.dumps(offered, separators=(",", ":")).encode()
+    entries = _entries(members)
     document |= {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -276,7 +277,7 @@ def compile_imported(
             "llvm": _convoy.llvm_version(),
             "torch": metadata.version("torch"),
         },
-        "files": {member: asdict(entry) for member, entry in _entries(members).items()},
+        "files": {member: asdict(entry) for member, entry in entries.items()},
     }
     document |= {
         "constants": constants,
@@ -290,10 +291,10 @@ def compile_imported(
             "io_dtype": options.dtype or "float32",
             "allow_tf32": options.allow_tf32,
         }
-    manifest = read_manifest(json.dumps(document).encode(), path=imported.name)
+    manifest = read_manifest_tree(document, path=imported.name)
     alternatives = (
         read_alternatives(members[ALTERNATIVES], manifest, path=imported.name)
-        if ALTERNATIVES in members
+        if planners and ALTERNATIVES in members
         else None
     )
 
@@ -316,8 +317,9 @@ def compile_imported(
             )
     for found in plans:
         members |= found.members
+        entries |= _entries(found.members)
     return CompiledModel(
-        replace(manifest, files=_entries(members)),
+        replace(manifest, files=entries),
         members,
         prepared,
         phases,
