@@ -156,17 +156,36 @@ void FormGroupsPass::growEpilogue(Candidate &group) {
 
 void FormGroupsPass::growProducers(Candidate &group, SmallVector<Value> values) {
   auto isInside = [&](Operation *user) { return llvm::is_contained(group.ops, user); };
+  SmallVector<std::pair<Operation *, Candidate>> added; // each op, and the group without it
   while (!values.empty()) {
     Operation *op = values.pop_back_val().getDefiningOp();
     if (!op || !isFree(op))
       continue;
-    std::string reason;
-    if (!llvm::all_of(op->getUsers(), isInside))
+    if (!llvm::all_of(op->getUsers(), isInside)) {
       recordOutside(op, "its result is not only used by " + group.anchorName);
-    else if (extend(group, op, reason))
+      continue;
+    }
+    Candidate before = group;
+    std::string reason;
+    if (extend(group, op, reason)) {
+      added.emplace_back(op, std::move(before));
       llvm::append_range(values, op->getOperands());
-    else
-      recordOutside(op, reason);
+      continue;
+    }
+    recordOutside(op, reason);
+    // An op with two tensors, one of which is computed for it alone: one generated kernel for both
+    // ops writes one tensor, and the group reads one instead of two.
+    auto reader = llvm::find_if(added, [&](const auto &each) {
+      return each.first->getNumOperands() > 1 && llvm::is_contained(op->getUsers(), each.first);
+    });
+    if (reader == added.end())
+      continue;
+    recordOutside(reader->first, reason);
+    for (Operation *each : group.ops)
+      if (!llvm::is_contained(reader->second.ops, each))
+        grouped.erase(each);
+    group = std::move(reader->second);
+    return;
   }
 }
 

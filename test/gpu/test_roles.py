@@ -109,7 +109,8 @@ def build(name: str):
         shapes.append(EXTENTS[anchor]["full"])
     elif position == "after" and function.partition("_")[0] in BINARY and function not in UNARY:
         shapes.append(EXTENTS[anchor][function.partition("_")[2]])
-    inputs = [torch.randn(shape) for shape in shapes]
+    # Products of about 1, where functions such as exp and tanh are not steep.
+    inputs = [torch.randn(shape) * (0.4 if anchor == "matmul" else 1) for shape in shapes]
     if positive:
         inputs = [x.abs() + 0.1 for x in inputs]
     elif function.startswith("div_"):
