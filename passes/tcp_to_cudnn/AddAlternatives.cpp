@@ -155,6 +155,15 @@ void Alternatives::addCuts(GraphOp source, bool reordered) {
   bool biasFirst = !epilogue.empty() && isBias(form->at(Position::Epilogue).front());
   llvm::append_range(after, epilogue);
   llvm::sort(after, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  // The bias is next to the anchor, also if operations on other operands come before it.
+  auto isReady = [&](Value value) {
+    return !value.getDefiningOp() || value.getDefiningOp() == form->anchor;
+  };
+  biasFirst &= !epilogue.empty() && llvm::all_of(epilogue.front()->getOperands(), isReady);
+  if (biasFirst) {
+    auto *bias = llvm::find(after, epilogue.front());
+    std::rotate(after.begin(), bias, bias + 1);
+  }
   // Splits after the anchor and the next `count` operations. The rest stays together, because each
   // further split writes and reads the same values once more.
   auto addCutsAfter = [&](size_t count) {
@@ -178,7 +187,7 @@ void Alternatives::addCuts(GraphOp source, bool reordered) {
   addCutsAfter(after.size());
   if (!after.empty() && !reordered)
     addCutsAfter(0);
-  if (after.size() > 1 && biasFirst && after.front() == epilogue.front())
+  if (after.size() > 1 && biasFirst)
     addCutsAfter(1);
 }
 

@@ -70,6 +70,16 @@ func.func @gate(%x: !t, %w: !f, %b: !b, %g: !g) -> !t {
   return %3 : !t
 }
 
+// cuDNN 9.19 computes operands with one number per image and channel wrongly.
+// CHECK-LABEL: func.func @gate_per_image(
+// CHECK: pattern = "conv2d"
+// CHECK: tcp.mul {{.*}}tcp.outside = "gate with conv2d: cuDNN 9.19 computes wrong results or faults with an operand of this shape (H200)"
+func.func @gate_per_image(%x: tensor<2x8x8x64xf16>, %w: !f, %g: tensor<2x1x1x64xf16>) -> tensor<2x8x8x64xf16> {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x8x8x64xf16>, !f -> tensor<2x8x8x64xf16>
+  %1 = tcp.mul %0, %g : tensor<2x8x8x64xf16>, tensor<2x1x1x64xf16> -> tensor<2x8x8x64xf16>
+  return %1 : tensor<2x8x8x64xf16>
+}
+
 // A square, and the sum of two functions of one value.
 // CHECK-LABEL: func.func @branches(
 // CHECK: pattern = "conv2d+mul_virtual+tanh+sigmoid+add_virtual"

@@ -40,7 +40,7 @@ cudnn.graph @in_between(%x: !x, %w: !w) -> !x {
   cudnn.return %2 : !x
 }
 
-// REMARK: remark: not ordered: it is not one forward convolution
+// REMARK: remark: not reordered: expects one forward convolution
 cudnn.graph @gradient(%x: !x, %w: !w) -> !x {
   %0 = cudnn.convolution(%x, %w) mode = dgrad type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1] : !x, !w -> !x
   cudnn.return %0 : !x

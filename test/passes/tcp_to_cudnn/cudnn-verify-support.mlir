@@ -18,13 +18,13 @@ cudnn.graph @accepted(%x: !x, %w: !w, %b: !b) -> !x {
   cudnn.return %3 : !x
 }
 
-// expected-error @+1 {{graph that the support table refuses: conv2d: cuDNN takes f16, bf16 or f32, not f64}}
+// expected-error @+1 {{is refused by the support table: conv2d: cuDNN supports f16, bf16 or f32, not f64}}
 cudnn.graph @dtype(%x: !d, %w: !f) -> !d {
   %0 = cudnn.convolution(%x, %w) type = f64 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1] : !d, !f -> !d
   cudnn.return %0 : !d
 }
 
-// expected-error @+1 {{graph that the support table refuses: its one result is not what its last operation computes}}
+// expected-error @+1 {{is refused by the support table: expects the last operation's result as the only result}}
 cudnn.graph @two_results(%x: !x, %w: !w) -> (!x, !x) {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1] : !x, !w -> !x
   %1 = cudnn.pointwise neg(%0) type = f32 : !x -> !x
