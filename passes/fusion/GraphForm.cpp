@@ -223,12 +223,14 @@ bool Matcher::matchRole(PointwiseOp op, Position position, std::optional<Role> &
   Value first = op.getInputs()[0], second = op.getInputs()[1];
   bool commutes = op.getMode() == PointwiseMode::Add || op.getMode() == PointwiseMode::Mul ||
                   op.getMode() == PointwiseMode::Max || op.getMode() == PointwiseMode::Min;
-  if (!isInChain(first, position)) {
+  ArrayRef<int64_t> result = typeOf(op.getY()).getShape();
+  // Without an anchor there is no chain before its first operation.
+  bool startsChain = !form.anchor && typeOf(first).getShape() == result;
+  if (!isInChain(first, position) && !startsChain) {
     if (!commutes)
       return refuse(mode + ": the value computed in the graph must be the first operand");
     std::swap(first, second);
   }
-  ArrayRef<int64_t> result = typeOf(op.getY()).getShape();
   if (typeOf(first).getShape() != result)
     return refuse(mode + ": broadcasts the value computed in the graph");
   int64_t channel = isMatrix(typeOf(op.getY())) ? typeOf(op.getY()).getRank() - 1 : 1;
