@@ -52,7 +52,7 @@ cudnn.graph @marked(%x: !l) -> !l attributes {cudnn.preference = "only_kernel"} 
   %0 = cudnn.pointwise neg(%x) type = f32 : !l -> !l
   cudnn.return %0 : !l
 }
-// REMARK: remark: no alternatives: sub: the value computed in the graph must be the first operand
+// REMARK: remark: no alternatives: not a stem
 !p = !cudnn.tensor_desc<2x64x16x32xf32>
 !q = !cudnn.tensor_desc<2x64x8x16xf32, NHWC>
 cudnn.graph @chain(%x: !p, %z: !v) -> !q attributes {cudnn.preference = "only_kernel"} {
