@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Compiles the benchmark models, without weight data, into a folder. Needs no GPU.
 
     python -m benchmarks.build build/bench --models resnet18 resnet50 --batches 1 32 \\

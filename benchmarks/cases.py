@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Benchmark cases: a model, a dtype and a batch size, named like the artifacts that
 `benchmarks.build` writes."""
 

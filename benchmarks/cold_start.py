@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Measures the time from process start to the first result of a tuned model on a GPU, for Convoy
 and PyTorch.
 

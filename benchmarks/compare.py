@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Compares Convoy with its peers on one GPU in one run; writes the table of README.md.
 
     python -m benchmarks.build build/bench

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Stores the time of the first compilation or tuning of a runner in the cache folder, since later
 runs start from the cache."""
 

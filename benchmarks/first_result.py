@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Runs a model once in a fresh process and prints the time of each step. Started by
 `benchmarks.cold_start`.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Mutual exclusion of timings on the GPU: peers that compile in parallel measure their candidates
 one at a time."""
 

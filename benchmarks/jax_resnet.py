@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The ResNets of examples/resnet.py in JAX, for inference: batch norms folded, NHWC, weights taken
 from the torch module's state dict.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Runs each runner in a child process, with time limits, one at a time on the GPU.
 
 Separate processes are needed for three reasons: torch and JAX compete for memory and threads in one

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Results of `benchmarks.compare`: JSON files, merging and Markdown tables."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """DenseNet-121 and DenseNet-201 in plain torch. Module and parameter names are torchvision's, so
 that its state dicts load.
 

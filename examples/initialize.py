@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Weights of the example models: a state dict from a file, or random ones from a fixed seed."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """ResNet-18 and ResNet-50 (v1.5: the stride of a bottleneck is in its 3x3 convolution) in plain
 torch.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Declarations of the passes in Passes.td: option structs, create functions, registration.
 
 #ifndef CONVOY_PASSES_PASSES_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // All passes, in the order of passes/pipeline/Pipeline.cpp. docs/architecture.md lists the legal
 // dialects after each phase.
 

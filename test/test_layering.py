@@ -271,3 +271,26 @@ def test_import_convoy_loads_no_torch() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+#: Written by tools.write_enums.
+GENERATED = {
+    "runtime/convoy_runtime/cuda/cudnn/enums.py",
+    "runtime/convoy_runtime/attribute_types.py",
+}
+
+
+def test_sources_name_their_license() -> None:
+    """The first line of every source that ships is its SPDX identifier."""
+    missing = [
+        str(path.relative_to(ROOT))
+        for folder in ("dialect", "passes", "python", "runtime", "tools", "benchmarks", "examples")
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in (".cpp", ".h", ".td", ".cu", ".c", ".py", ".pyi")
+        and str(path.relative_to(ROOT)) not in GENERATED
+        and path.parent != ROOT / "python/convoy/dialects"
+        and path.read_text()
+        and "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
+        not in path.read_text().partition("\n")[0]
+    ]
+    assert not missing

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Compiles one module with the Python extension at a path. `tools.sanitize` runs this with
 AddressSanitizer preloaded.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Prints how much of cuDNN's backend API is supported, computed from the sources: `make coverage`,
 or `python -m tools.coverage`.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Extracts which descriptors the cudnn dialect, its lowering and the runtime use, from their
 sources."""
 

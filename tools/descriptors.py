@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Parses dialect/cudnn_backend/Descriptors.def and cudnn_graph.h."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The C++ part of `make lint`: clang-format on every file, clang-tidy on changed files.
 
     python -m tools.lint [BASE]

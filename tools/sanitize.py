@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """`make sanitize`: runs the C++ of the compiler and the C of the runtime with sanitizers, from the
 build folder BUILD (cmake/sanitize.cmake).
 

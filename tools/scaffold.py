@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Writes the skeleton of a new op, pass or kernel: files from tools/templates, and entries in the
 lists of all ops, passes or kernels.
 

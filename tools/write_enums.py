@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Generates the runtime's numbers of cuDNN's API from Descriptors.def: enums.py and
 attribute_types.py. The runtime has no build step, so the files are committed.
 

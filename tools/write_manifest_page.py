@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Generates the tables of docs/manifest.md from the records in convoy_runtime.manifest.
 
     python -m tools.write_manifest_page

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The process of one runner, started by `benchmarks.processes`.
 
 It loads, and prepares on the first line of stdin. Each further line is a number of runs, which it

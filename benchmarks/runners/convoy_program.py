@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Convoy's runner: replays its CUDA graph, which includes the conversion of the float32 NCHW input
 to the graph's dtype and layout."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The job of a runner process, and the interface of runners."""
 
 from __future__ import annotations

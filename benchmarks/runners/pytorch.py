@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """PyTorch's runners: eager, torch.compile, torch.compile with freezing, and max-autotune with
 freezing, each captured in a CUDA graph.
 

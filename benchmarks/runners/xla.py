@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """JAX's runners: `jax.jit` of benchmarks/jax_resnet.py with folded batch norms, NHWC. Input and
 weights are on the device in the dtype of the case, in layouts that XLA chooses.
 

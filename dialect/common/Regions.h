@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Assembly format of regions that are isolated from above.
 
 #ifndef CONVOY_DIALECT_COMMON_REGIONS_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "dialect/common/Shapes.h"
 
 using namespace mlir;

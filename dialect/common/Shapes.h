@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Shape utilities shared by the dialects: broadcasting, and checks of integer lists.
 
 #ifndef CONVOY_DIALECT_COMMON_SHAPES_H

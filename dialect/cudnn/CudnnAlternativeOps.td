@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Alternatives: sequences of graphs that are equivalent to one graph.
 
 #ifndef CONVOY_CUDNN_ALTERNATIVE_OPS

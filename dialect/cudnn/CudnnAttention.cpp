@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Verifiers of attention and its cache. Each check has the label of its constraint in the op's
 // description.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Scaled dot product attention, and loads from its paged cache.
 
 #ifndef CONVOY_CUDNN_ATTENTION_OPS

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Block-scaled quantization: narrow floats with one scale per block.
 
 #ifndef CONVOY_CUDNN_BLOCK_SCALE_OPS

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Bufferization of cudnn.execute: the outs become buffers, and the op has no results. cuDNN only
 // gets packed buffers, so an operand whose buffer has another layout (e.g. a slice) is copied.
 

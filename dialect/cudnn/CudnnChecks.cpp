@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "dialect/cudnn/CudnnChecks.h"
 #include "dialect/cudnn/CudnnOps.h"
 #include "llvm/ADT/StringExtras.h"

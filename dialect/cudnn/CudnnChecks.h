@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Checks shared by the verifiers of the cudnn dialect.
 
 #ifndef CONVOY_DIALECT_CUDNN_CUDNNCHECKS_H

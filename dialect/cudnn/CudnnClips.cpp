@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Merges two bounds, such as `min` of `max`, into one relu with clips: one operation fewer, and the
 // form that cuDNN has engines for.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Convolutions and their gradients.
 
 #ifndef CONVOY_CUDNN_CONV_OPS

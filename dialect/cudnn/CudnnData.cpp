@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Scalars, random numbers, signals, concatenation and reshape. Each check has the label of its
 // constraint in the op's description.
 

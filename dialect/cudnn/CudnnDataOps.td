@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Scalars, random numbers, signals, concatenation and reshape.
 
 #ifndef CONVOY_CUDNN_DATA_OPS

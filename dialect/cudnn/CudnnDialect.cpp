@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Registers the cudnn dialect with its enums and ops.
 
 #include "dialect/cudnn/CudnnOps.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Enums of the cudnn dialect. Values of cuDNN's enums are those of cudnn_graph.h of cuDNN 9.19.
 
 #ifndef CONVOY_CUDNN_ENUMS

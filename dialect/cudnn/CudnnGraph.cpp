@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Graphs and their calls: assembly format, builders, effects, verifiers. Each check has the label
 // of its constraint in the op's description.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Graphs and their calls, in the symbol form, which passes use, and in the inline form.
 
 #ifndef CONVOY_CUDNN_GRAPH_OPS

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Result type inference, with the same shape functions as the verifiers. An inferred type is packed
 // and has the memory order and the element type of the corresponding operand; explicit types may
 // differ in everything but the shape. Vectorized types are not inferred.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Matrix products.
 
 #ifndef CONVOY_CUDNN_MATMUL_OPS

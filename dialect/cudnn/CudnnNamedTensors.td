@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Assembly format of ops with many tensors: operands are named, `scale(%s :
 // !cudnn.tensor_desc<...>)`, and so are results after the arrow, `y(!cudnn.tensor_desc<...>)`.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Normalizations, forward and backward, and the operations of a batch normalization that is split
 // into several graphs.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Base class and traits of graph operations.
 
 #ifndef CONVOY_CUDNN_OP_BASE

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Generated definitions of the cudnn ops.
 
 #include "dialect/cudnn/CudnnOps.h"

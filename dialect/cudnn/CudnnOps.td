@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // All ops of the cudnn dialect, by family.
 
 #ifndef CONVOY_CUDNN_OPS

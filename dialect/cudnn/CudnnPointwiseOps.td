@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Pointwise operations.
 
 #ifndef CONVOY_CUDNN_POINTWISE_OPS

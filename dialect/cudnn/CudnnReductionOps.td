@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Reductions.
 
 #ifndef CONVOY_CUDNN_REDUCTION_OPS

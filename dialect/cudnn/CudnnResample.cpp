@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Pooling, interpolation and their gradients. Each check has the label of its constraint in the
 // op's description.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Pooling and interpolation, and their gradients.
 
 #ifndef CONVOY_CUDNN_RESAMPLE_OPS

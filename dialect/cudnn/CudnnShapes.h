@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Shape functions on plain values, shared by the verifiers and the passes that build graphs. Shapes
 // are logical.
 

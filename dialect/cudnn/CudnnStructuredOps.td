@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Structured products and matrices: grouped products of a mixture of experts, and band matrices of
 // attention.
 

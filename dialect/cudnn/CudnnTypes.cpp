@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The types of the cudnn dialect: memory layout, verification and assembly format.
 
 #include "dialect/cudnn/CudnnOps.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The types of the cudnn dialect.
 
 #ifndef CONVOY_CUDNN_TYPES

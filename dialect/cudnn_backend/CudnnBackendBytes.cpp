@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The calls of a function as bytes: elements of values, and a hash of all calls.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"

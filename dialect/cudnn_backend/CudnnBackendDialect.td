@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The cudnn_backend dialect, its types and attributes.
 
 #ifndef CONVOY_CUDNN_BACKEND_DIALECT

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Registration, builders, parsers and printers of the cudnn_backend dialect.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"

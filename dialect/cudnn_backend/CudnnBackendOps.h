@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The public header of the cudnn_backend dialect.
 
 #ifndef CONVOY_DIALECT_CUDNN_BACKEND_CUDNNBACKENDOPS_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The cudnn_backend dialect's ops: builders of operation graphs, then the calls of the runtime.
 
 #ifndef CONVOY_CUDNN_BACKEND_OPS

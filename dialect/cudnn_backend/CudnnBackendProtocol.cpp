@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Checks the protocol of the backend API over a whole function against Descriptors.def: func_c1 to
 // func_c12.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Verifiers of single ops, based on Descriptors.def. Labels such as set_c1 refer to the constraints
 // in the op's description.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The tables of DescriptorTable.h.
 
 #include "dialect/cudnn_backend/DescriptorTable.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Descriptors.def as C++: enums with cuDNN's values, and lookup functions. Independent of MLIR.
 
 #ifndef CONVOY_DIALECT_CUDNN_BACKEND_DESCRIPTORTABLE_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Canonicalization patterns of the tcp ops that create ops or match several of them.
 
 #include "dialect/tcp/TcpOps.h"

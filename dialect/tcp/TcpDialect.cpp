@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Registers the ops of the tcp dialect, and verifies its discardable attributes.
 
 #include "dialect/tcp/TcpOps.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The tcp dialect and the base classes of its ops.
 
 #ifndef CONVOY_TCP_DIALECT

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Elementwise ops.
 
 #ifndef CONVOY_TCP_ELEMENTWISE_OPS

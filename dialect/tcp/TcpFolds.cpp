@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Folders of the elementwise tcp ops: identities and splat constants. They only evaluate correctly
 // rounded arithmetic; transcendental functions are left to the target.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Groups: regions of ops that are computed together.
 
 #ifndef CONVOY_TCP_GROUP_OPS

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Interfaces of the tcp ops.
 
 #ifndef CONVOY_TCP_INTERFACES

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Convolutions and matrix products: the anchors of groups.
 
 #ifndef CONVOY_TCP_LINEAR_OPS

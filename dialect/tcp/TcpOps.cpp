@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Generated definitions of the tcp ops: accessors, parsers, printers.
 
 #include "dialect/tcp/TcpOps.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The public header of the tcp dialect.
 
 #ifndef CONVOY_DIALECT_TCP_TCPOPS_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // All ops of the tcp dialect, by family.
 
 #ifndef CONVOY_TCP_OPS

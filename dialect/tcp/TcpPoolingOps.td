@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Pooling over 1 to 3 spatial dims.
 
 #ifndef CONVOY_TCP_POOLING_OPS

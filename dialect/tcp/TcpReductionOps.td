@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Reductions, softmax and normalization.
 
 #ifndef CONVOY_TCP_REDUCTION_OPS

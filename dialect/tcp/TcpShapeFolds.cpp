@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Folders of the tcp ops that move elements, pool or reduce: identities, pairs of equal ops, and
 // splat constants.
 

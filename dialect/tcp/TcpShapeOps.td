@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Ops that move elements.
 
 #ifndef CONVOY_TCP_SHAPE_OPS

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Shapes of tensors and shape functions on plain values, shared by the verifiers and the passes
 // that build ops.
 

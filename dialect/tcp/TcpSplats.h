@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Splat constants, for the folders of the tcp ops.
 
 #ifndef CONVOY_DIALECT_TCP_TCPSPLATS_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Resolves memrefs to byte ranges. Generated kernels have bare pointers as arguments, so every view
 // must have a static offset and strides from a pointer of the host. Reordering ops requires the
 // overlap of two memrefs.

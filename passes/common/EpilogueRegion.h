@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The scf.execute_region that plan-group-epilogues makes of a reduction and its epilogue, which
 // code generation computes in one pass: the result stays in registers between them.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/common/GpuChip.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Target/LLVM/NVVM/Utils.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The GPU architectures that kernels are compiled for.
 
 #ifndef CONVOY_PASSES_COMMON_GPUCHIP_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Groups: `tcp.isolated_group`s, each of which becomes one graph.
 
 #ifndef CONVOY_PASSES_COMMON_GROUPS_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The CPU that native code is compiled for: LLVM's CPU name and features.
 
 #ifndef CONVOY_PASSES_COMMON_HOSTCPU_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Formats the source location of an op for messages and the manifest.
 
 #ifndef CONVOY_PASSES_COMMON_LOCATIONS_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/common/Manifest.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/JSON.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The manifest of the artifact: phases add entries to the module attribute `tcp.manifest`, which is
 // written as JSON at the end.
 

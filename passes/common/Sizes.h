@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Limits the sizes of buffers, so that sizes, strides and offsets fit into 64 bits.
 
 #ifndef CONVOY_PASSES_COMMON_SIZES_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The first layers of many convolutional networks, which one kernel of the artifact computes:
 // convolution of an image with few channels, bias, relu, max pooling. cuDNN has no graph for them,
 // and as separate kernels they move the largest tensors of the network.

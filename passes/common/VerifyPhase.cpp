@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Checks the legal dialects at the end of each phase, and reports every illegal op.
 
 #include "passes/Passes.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Describes a convolution or matrix product by trip counts and element strides: the interface
 // between matching an op and emitting its code.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // A tile is a number of pixels of the output times a number of vectors of channels. Its sums stay
 // in registers over the whole reduction: each step loads the vectors of the filter once, and each
 // pixel's input element once for all vectors. Then the epilogue is applied to the registers.

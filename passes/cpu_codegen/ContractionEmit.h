@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Emits the loops of a contraction.
 
 #ifndef CONVOY_PASSES_CPU_CODEGEN_CONTRACTIONEMIT_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Lowers products that have a vectorized form, with and without epilogues. Inlines the regions of
 // products that are not lowered.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Lowers the remaining linalg ops to loops, in linalg's order of dims. The outermost parallel loops
 // run on all cores.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Outlines the remaining loops of a function: small loops that run on the calling thread. Every
 // layer adds loops, mainly to @prepare_weights, and LLVM's compile time is superlinear in the size
 // of a function.

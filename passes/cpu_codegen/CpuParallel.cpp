@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Outlines parallel loops to functions of an iteration range. The remaining call, over the whole
 // range, has the attribute `convoy.parallel`; phase llvm converts it to a call of
 // convoy_parallel_for.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Outlines loops to functions and merges equal functions: layers of equal shape share their code,
 // and no function grows with the number of layers, which would make LLVM's compile time
 // superlinear.

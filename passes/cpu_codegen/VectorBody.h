@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Vectorizes the body of an elementwise op.
 
 #ifndef CONVOY_PASSES_CPU_CODEGEN_VECTORBODY_H

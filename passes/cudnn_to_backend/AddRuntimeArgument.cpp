@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Adds the table of runtime functions as first argument and a status as result: `@main` uses the
 // GPU only through the table, and a failed call ends it with the status.
 

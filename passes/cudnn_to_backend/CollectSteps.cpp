@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Lists the runtime calls of @main in the manifest, for readers that do not run native code.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"

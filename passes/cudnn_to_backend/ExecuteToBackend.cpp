@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Converts calls of graphs to calls of the runtime.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Tensors and constants of a graph in cuDNN's terms: data types, dims, strides and uids.
 
 #ifndef CONVOY_PASSES_CUDNN_TO_BACKEND_GRAPHTENSORS_H

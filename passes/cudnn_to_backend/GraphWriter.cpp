@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/cudnn_to_backend/GraphWriter.h"
 #include "passes/common/Buffers.h"
 #include "llvm/ADT/TypeSwitch.h"

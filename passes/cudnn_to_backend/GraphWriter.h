@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Helper class and functions for lowering the operations of a graph, by family.
 
 #ifndef CONVOY_PASSES_CUDNN_TO_BACKEND_GRAPHWRITER_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Converts each `cudnn.graph` to the function that builds it and an entry of the manifest.
 
 #include "passes/Passes.h"

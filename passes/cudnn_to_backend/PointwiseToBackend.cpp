@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Lowers pointwise operations to descriptors.
 
 #include "passes/cudnn_to_backend/GraphWriter.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Translation to LLVM IR, optimization and code generation.
 
 #include "passes/emit/Emit.h"

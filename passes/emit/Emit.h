@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Converts a module at phase llvm to the contents of an artifact.
 
 #ifndef CONVOY_PASSES_EMIT_EMIT_H

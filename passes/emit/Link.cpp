@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Links the native library with lld in this process, so that users need no C toolchain.
 
 #include "lld/Common/Driver.h"

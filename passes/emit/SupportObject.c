@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* The object files of runtime/support, which are linked into every native library; the linker drops
  * unused functions. */
 const unsigned char convoy_support_object[] = {

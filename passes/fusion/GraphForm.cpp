@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/fusion/GraphForm.h"
 #include "llvm/ADT/StringExtras.h"
 

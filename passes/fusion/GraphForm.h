@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The form of a `cudnn.graph`: one anchor and the roles of the pointwise operations around it. The
 // support table is queried about forms, for graphs of groups and graphs written by users.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/fusion/OpsToCudnn.h"
 #include "dialect/tcp/TcpShapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Converts tcp ops and groups to `cudnn.graph`s. Grouping converts candidates to query the support
 // table; phase `cudnn` converts the groups.
 

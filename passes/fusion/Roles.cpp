@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/fusion/Roles.h"
 #include "passes/fusion/OpsToCudnn.h"
 #include "llvm/ADT/STLExtras.h"

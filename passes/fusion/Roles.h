@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The roles of operations in a graph that cuDNN fuses, used by groups, the support table and its
 // generator. A role is a pointwise mode with a position, an extent and bounds.
 
@@ -21,8 +23,8 @@ enum class Position { Prologue, Operand, Epilogue };
 
 /// The second operand of an operation: a tensor of the result's shape, with one number per channel,
 /// per image and channel, or per pixel, of one number, or of another shape that is broadcast; a
-/// scalar constant of the graph; or a value of the graph that depends on the same value as the first
-/// operand.
+/// scalar constant of the graph; or a value of the graph that depends on the same value as the
+/// first operand.
 enum class Extent { None, Full, Channel, Gate, Pixels, One, Broadcast, Scalar, Virtual };
 
 /// The bounds of `relu_fwd`: `lower_clip` 0, also an `upper_clip`, another `lower_clip`, or a

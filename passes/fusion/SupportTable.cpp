@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/fusion/SupportTable.h"
 #include "dialect/cudnn_backend/DescriptorTable.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The graphs that cuDNN supports, as rows of support_table.json. The table is built in and can be
 // replaced by a file. Grouping, the verification of groups, alternatives and the reasons that users
 // see are based on it.

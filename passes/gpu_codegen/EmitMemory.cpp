@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Emits addresses, loads and stores of a kernel's operands.
 
 #include "mlir/Dialect/Affine/Utils.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/gpu_codegen/Emitter.h"
 

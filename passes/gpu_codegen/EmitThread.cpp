@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Emits the code of one thread: the payload for each lane in the loops of the reduction, then the
 // epilogue and the stores.
 

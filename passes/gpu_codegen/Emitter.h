@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The class that emits a kernel: arguments and body (KernelEmit.cpp), code of single threads
 // (EmitThread.cpp), memory accesses (EmitMemory.cpp), and code in which the threads of a warp or a
 // block cooperate (EmitShared.cpp).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The fills that the kernel of a linalg op takes in. Buffers share bytes of the arena, so this
 // depends on the ops between them.
 

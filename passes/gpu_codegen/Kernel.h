@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #ifndef CONVOY_PASSES_GPU_CODEGEN_KERNEL_H
 #define CONVOY_PASSES_GPU_CODEGEN_KERNEL_H
 

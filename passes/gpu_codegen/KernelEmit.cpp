@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Emits the function of a kernel: arguments, shared memory, and the kind of body.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

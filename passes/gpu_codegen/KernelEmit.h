@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Emits a gpu.func for a mapping: one thread per output element or a few elements, several threads
 // per output of a long reduction.
 

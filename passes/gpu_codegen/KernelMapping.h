@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The mapping of a linalg op to a kernel: its loops as sizes and linear addresses. All decisions
 // (which loops become threads, which loops merge, how many elements a thread computes) are made
 // here, before code is emitted.

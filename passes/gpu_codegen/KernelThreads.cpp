@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Chooses the work of a thread of a kernel, and the cooperation of threads of a warp or a block.
 
 #include "mlir/Analysis/SliceAnalysis.h"

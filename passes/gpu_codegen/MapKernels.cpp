@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Converts computation that cuDNN does not support to kernels: each linalg op of a cuda function,
 // and each region of plan-group-epilogues, becomes one launch. Fills that the next op overwrites or
 // completes become part of its kernel, so that padding needs no separate pass over memory.

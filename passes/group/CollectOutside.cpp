@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Records the reasons why ops are outside of groups in the manifest, before the ops are lowered.
 
 #include "passes/Passes.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Forms the groups that become cuDNN graphs. A group grows from its anchor by ops whose results are
 // used only in the group, so it has one result and, inserted at its last op, never creates a cycle.
 // Each candidate is converted to its graph, for which the support table is queried.

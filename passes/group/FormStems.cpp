@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Forms the groups of stems, which a kernel of the artifact computes. Runs before the groups for
 // cuDNN are formed, which would contain the convolution of a stem.
 

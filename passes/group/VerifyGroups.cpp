@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Verifies the result of phase `group`: every group becomes one graph that the support table
 // accepts.
 

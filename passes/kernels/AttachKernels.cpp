@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Attaches Convoy's kernels to the graphs that they can compute. Tuning chooses between kernels and
 // cuDNN's plans.
 

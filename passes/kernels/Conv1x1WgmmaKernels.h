@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Kernels of runtime/device/conv1x1_wgmma.cu for 1x1 convolutions.
 
 #ifndef CONVOY_PASSES_KERNELS_CONV1X1WGMMAKERNELS_H

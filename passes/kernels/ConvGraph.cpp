@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/kernels/ConvGraph.h"
 
 using namespace mlir;

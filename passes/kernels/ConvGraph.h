@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Matches graphs for Convoy's convolution kernels: a convolution followed by sums and a clamp.
 
 #ifndef CONVOY_PASSES_KERNELS_CONVGRAPH_H

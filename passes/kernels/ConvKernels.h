@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Kernels of runtime/device/conv.cu for a convolution: tile sizes, and the numbers of groups and
 // blocks that share a tile's sum.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Kernels of runtime/device/conv_wgmma.cu for a convolution, which differ in the tiling of the
 // result.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The epilogue of Convoy's convolution and product kernels: sums, then a clamp.
 
 #ifndef CONVOY_PASSES_KERNELS_EPILOGUE_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The kernel library: runtime/device as LLVM bitcode, whose functions are linked into kernels.
 
 #ifndef CONVOY_PASSES_KERNELS_KERNELLIBRARY_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* The bitcode of runtime/device. */
 const unsigned char convoy_kernel_library[] = {
 #embed "convoy_device.bc"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Compiles kernels to PTX, linked with the kernel library. LLVM takes a few hundredths of a second
 // per kernel, so the kernels of a program are compiled in parallel, each with its own LLVMContext.
 

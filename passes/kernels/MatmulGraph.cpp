@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/kernels/MatmulGraph.h"
 #include "runtime/device/kernel_abi.h"
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Matches graphs for Convoy's product kernels: a few rows times a matrix, followed by sums and a
 // clamp.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Kernels of runtime/device/matmul.cu for a product of few rows: the width of a block's strip of
 // columns, and the numbers of warps and blocks that share its sums.
 

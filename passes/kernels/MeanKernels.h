@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Kernels of runtime/device/mean.cu for means over whole images: average pooling with a window of
 // the image's size.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Kernels of stems, the first layers of a convolutional network (passes/common/Stem.h).
 
 #ifndef CONVOY_PASSES_KERNELS_STEMKERNELS_H

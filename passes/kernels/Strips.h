@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Work distribution of the kernels of runtime/device/strips.h: one strip of columns per block, or
 // per cluster, whose blocks share its rows.
 

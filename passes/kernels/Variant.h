@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // A variant of a kernel for a graph: a function of the kernel library, its arguments and its launch
 // configuration.
 

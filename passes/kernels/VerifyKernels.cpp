@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Checks kernels in the llvm dialect before they are linked with the kernel library and compiled.
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Lowers builders of operation graphs to data and a function that interprets it. They run once per
 // load and only make calls; code for each call would be larger and take longer to compile.
 

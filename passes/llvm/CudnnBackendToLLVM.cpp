@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Patterns that lower the calls of the runtime, and the pass that lowers modules of only
 // cudnn_backend, func, memref and arith.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Patterns from cudnn_backend to llvm, for lower-to-llvm and convert-cudnn-backend-to-llvm.
 
 #ifndef CONVOY_PASSES_LLVM_CUDNNBACKENDTOLLVM_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/llvm/CudnnCalls.h"
 #include "passes/common/Buffers.h"
 #include "passes/common/Locations.h"

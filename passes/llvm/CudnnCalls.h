@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Encodes the calls of `cudnn_backend.func`s as the data of runtime/support/convoy_calls.h.
 
 #ifndef CONVOY_PASSES_LLVM_CUDNNCALLS_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Adds the functions of runtime/abi/convoy_abi.h that the loader looks up. They unpack pointer
 // arrays into the arguments of @main and @prepare_weights, and return the sizes of the buffers.
 

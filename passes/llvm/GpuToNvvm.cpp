@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The device part of phase llvm. The upstream conversion lowers math to calls of libdevice, which
 // only the CUDA toolkit has, and LLVM's NVPTX backend aborts on math intrinsics that the hardware
 // lacks. So this conversion only lowers math ops that are instructions, and reports an error with

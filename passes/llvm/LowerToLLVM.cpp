@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The conversion of host code to the llvm dialect. Memrefs become bare pointers: all shapes are
 // static, so descriptors are unnecessary.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Converts calls marked `convoy.parallel` to calls of convoy_parallel_for: the arguments are stored
 // in a struct on the stack, from which a task function loads them. Runs on the llvm dialect because
 // the struct contains lowered memrefs.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Converts the function to channels-last: convolutions and pools get channels as the last dim, and
 // the required transposes sink through all ops that are independent of the order of dims. A single
 // walk in program order: each value is kept in the order in which it is computed until an op

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Converts transposed convolutions to convolutions, so that later passes handle only one kind.
 
 #include "dialect/tcp/TcpShapes.h"

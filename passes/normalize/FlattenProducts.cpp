@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Collapses the batch dims of matrix products, and sinks reshapes of products below elementwise
 // ops: cuDNN's matrix products have at most three dims, and a group is a chain without reshapes.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Folds per-channel scales and shifts after a convolution or matrix product that depend only on
 // weights (mainly batch norms) into its weights and one bias.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Splits the model: @prepare_weights computes everything that depends only on weights, once, and
 // @main takes the results as arguments.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Tracks values that are stored with permuted dims, with helpers for permutations.
 
 #ifndef CONVOY_PASSES_NORMALIZE_LAYOUTS_H

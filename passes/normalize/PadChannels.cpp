@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Pads channel counts for which cuDNN has no fast kernel, with zeros in both the input and the
 // weights.
 

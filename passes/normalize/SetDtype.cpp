@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Computes the model in another float type. Weight-only arithmetic keeps its type and is rounded
 // once, where it is combined with data. Inputs are cast at their uses and results are cast back, so
 // the model's interface does not change.

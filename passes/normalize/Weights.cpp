@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/normalize/Weights.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 

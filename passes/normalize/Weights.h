@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Finds values that depend only on weights. They are computed once, in @prepare_weights, so ops on
 // them have no cost at run time.
 

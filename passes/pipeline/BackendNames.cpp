@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The descriptor table for Python: names, with which it decodes the calls of builders, and the
 // oldest supported cuDNN version.
 

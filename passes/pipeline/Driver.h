@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The interface between the compiler (no exceptions) and the Python extension (exceptions). It uses
 // only standard types, no MLIR headers.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // What Python knows of the roles in groups, with which it asks cuDNN about each.
 
 #include "passes/fusion/Roles.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/pipeline/Pipeline.h"
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Conversion/Passes.h"

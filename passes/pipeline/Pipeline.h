@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The phases as pass pipelines. All tools use these functions.
 
 #ifndef CONVOY_PASSES_PIPELINE_PIPELINE_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/pipeline/Registration.h"
 #include "dialect/cudnn/CudnnOps.h"
 #include "dialect/cudnn_backend/CudnnBackendOps.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Registers the dialects that the compiler needs: Convoy's, and the upstream dialects of the
 // phases.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Adds the program's interface to the manifest before names are lost: inputs, outputs, weights,
 // prepared weights, arena sizes.
 

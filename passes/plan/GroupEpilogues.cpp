@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Moves a reduction and the elementwise op on its result into one region, so that code generation
 // can keep the result in registers between them. Runs before offsets are assigned: in one region,
 // the output cannot share bytes with what the reduction still reads.

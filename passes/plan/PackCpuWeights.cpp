@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Packs filters in the order in which the CPU's loops read them: blocks of output channels, each
 // contiguous with all elements that one tile of the output needs. Runs on tensors, where the
 // packing can still move to @prepare_weights.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Every temporary gets a place in one arena. Functions are straight-line code here, so a buffer
 // lives from the first op that uses it (or a view of it) to the last one; two buffers may share
 // bytes when these ranges are disjoint.

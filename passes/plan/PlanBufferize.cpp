@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Bufferization. Unlike the upstream pass, marks arguments as read-only first, because they belong
 // to the caller.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Converts results to out-parameters, into which results are computed directly. The upstream pass
 // copies a result that is a view of a buffer (e.g. a reshape at the end of a model); this pass
 // looks through views that do not move elements.

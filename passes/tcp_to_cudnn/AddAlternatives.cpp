@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Adds other ways to split or order the operations of a graph. Tuning measures which is fastest.
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

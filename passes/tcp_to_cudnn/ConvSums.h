@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The sums of a bias and residuals after a convolution, and their order.
 
 #ifndef CONVOY_PASSES_TCP_TO_CUDNN_CONVSUMS_H

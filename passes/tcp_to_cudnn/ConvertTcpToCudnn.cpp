@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Converts groups to calls of graphs. Equal groups share one graph, so that each distinct graph is
 // built and tuned once.
 

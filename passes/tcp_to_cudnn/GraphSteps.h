@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Splits a graph into graphs that run one after another.
 
 #ifndef CONVOY_PASSES_TCP_TO_CUDNN_GRAPHSTEPS_H

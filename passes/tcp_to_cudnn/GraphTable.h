@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The graphs of a module by content, so that equal graphs become one symbol.
 
 #ifndef CONVOY_PASSES_TCP_TO_CUDNN_GRAPHTABLE_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/tcp_to_cudnn/OrderOperations.h"
 #include "passes/Passes.h"
 #include "passes/tcp_to_cudnn/ConvSums.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Reorders the operations of a graph into the form for which cuDNN has fast kernels.
 
 #ifndef CONVOY_PASSES_TCP_TO_CUDNN_ORDEROPERATIONS_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Converts inline graphs to symbols and calls, the only form that later passes support.
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

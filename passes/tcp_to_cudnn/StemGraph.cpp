@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/tcp_to_cudnn/StemGraph.h"
 
 using namespace mlir;

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #ifndef CONVOY_PASSES_TCP_TO_CUDNN_STEMGRAPH_H
 #define CONVOY_PASSES_TCP_TO_CUDNN_STEMGRAPH_H
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/Passes.h"
 #include "passes/fusion/GraphForm.h"
 

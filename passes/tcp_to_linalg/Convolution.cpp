@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Convolutions. All are lowered to channels-last with explicit padding: to a named op if linalg has
 // one, otherwise to a generic.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Elementwise ops: one pattern for all of them, and a builder of their scalar code.
 
 #include "dialect/tcp/TcpOps.h"

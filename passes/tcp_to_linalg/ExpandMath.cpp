@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Expands the math ops that would become calls of libm on the CPU or of libdevice on the GPU.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Fuses generics whose intermediate tensor has no other user, without duplicating computations.
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

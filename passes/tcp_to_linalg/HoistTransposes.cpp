@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Moves transposes and conversions of weights to @prepare_weights, so that they run once instead of
 // at every run.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "passes/tcp_to_linalg/LinalgUtils.h"
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

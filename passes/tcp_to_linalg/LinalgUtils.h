@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Builders shared by the patterns of convert-tcp-to-linalg: generics, fills, padding, reshapes,
 // compute types.
 

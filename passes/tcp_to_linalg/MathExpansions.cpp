@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Expansions of transcendental functions to additions, multiplications and bit operations, for f32
 // and f64. They vectorize and need no libm or libdevice. Their errors are checked in
 // test/passes/tcp_to_linalg/test_math.py.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Matrix products. Batch dims are collapsed to one, or into the rows if the right operand has no
 // batch.
 

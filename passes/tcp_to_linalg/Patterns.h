@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The patterns of convert-tcp-to-linalg, by family.
 
 #ifndef CONVOY_PASSES_TCP_TO_LINALG_PATTERNS_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Pooling: padding, then a reduction over the window. For the mean, a division by counts computed
 // from the indices.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Reductions, softmax and layer norm. Accumulators are f32 for narrower floats.
 //
 // The result of a linalg reduction lacks the reduced dims, so that every map is a projected

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Ops that move elements. On the GPU each becomes one generic, so that it is one kernel. On the CPU
 // views and insertions are cheaper, since producers can write directly into the result.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Splits long reductions into partial reductions and a reduction of the partial results. A
 // sequential sum loses precision with its length, and only parallel loops are distributed over
 // cores and multiprocessors.

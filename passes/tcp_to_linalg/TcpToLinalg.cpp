@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The driver of convert-tcp-to-linalg: legality, patterns, and an error for each op that cannot be
 // lowered.
 

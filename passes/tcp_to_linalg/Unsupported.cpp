@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Finds tcp ops that cannot be lowered to linalg. Checked before the conversion, so that every such
 // op is reported with its reason.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The language server for .mlir files with Convoy's dialects.
 
 #include "mlir/IR/DialectRegistry.h"

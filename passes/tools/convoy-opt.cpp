@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Runs passes and phases on .mlir files, with all upstream dialects and passes and Convoy's.
 
 #include "mlir/IR/DialectRegistry.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // convoy._convoy: Python bindings of the compiler. Functions take MLIR text and return text and
 // bytes; failures raise an exception that holds the diagnostics.
 

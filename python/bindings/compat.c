@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* LLVM's archives call arc4random, which glibc has since 2.36. This definition lets the extension
  * load on glibc 2.34 and later. */
 #include <stdint.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* lld initializes every LLVM target for link-time optimization, which native libraries do not use.
    These empty definitions keep the code generators of the other targets (70 MB) out of the
    extension. When a target is missing here, importing the extension fails. */

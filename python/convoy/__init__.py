@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Convoy compiles PyTorch models ahead of time into an artifact that runs without PyTorch and the
 compiler.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """`python -m convoy` runs the command `convoy`."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Types of the extension (python/bindings/ConvoyModule.cpp). `test/tools/test_stub.py` compares
 them with the built module."""
 

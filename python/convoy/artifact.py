@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Writes artifacts. The reader is convoy_runtime.artifact; docs/architecture.md describes the
 format."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """`convoy.compile`: compiles a PyTorch module to a `CompiledModel`."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The errors of the compiler, with `ConvoyError` as their base.
 
 Messages have the form "expected X, got Y" and name an argument, a file or a line of the model. The

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Describes a compiled model as text: the groups and how they run, the generated kernels, and the
 ops outside groups with the reasons."""
 

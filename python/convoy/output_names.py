@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Names of the tensors in the inputs or outputs of a model: tuples, lists, dicts and named tuples,
 in the order of torch.utils._pytree."""
 

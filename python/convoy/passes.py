@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Runs passes of the compiler on modules of `torch_mlir.ir`."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The phases of the compiler: runs them, writes their output, and reports failures with a
 reproducer."""
 

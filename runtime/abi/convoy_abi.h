@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The ABI between compiled code and the runtime: every C symbol that an artifact's native library
 // exports, and every function that it may call. Generated code (passes/cudnn_to_backend,
 // passes/gpu_codegen, passes/llvm), the loader (runtime/convoy_runtime/_abi.py) and the tests

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Loads and runs Convoy artifacts. Requires numpy, and on the `cuda` target cuda-bindings and cuDNN
 9; neither PyTorch nor the compiler.
 

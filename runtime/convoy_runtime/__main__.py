@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Shows, runs or times an artifact without the compiler:
 `python -m convoy_runtime model.convoy --bench`.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The ctypes mirror of runtime/abi/convoy_abi.h. A test compiles the header and compares every
 size, offset and the version."""
 

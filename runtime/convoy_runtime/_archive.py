@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reads the file of an artifact once into process memory and checks every byte. Later changes of
 the file, including truncation, do not affect a loaded artifact.
 

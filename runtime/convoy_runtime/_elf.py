@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Checks a shared library before the dynamic linker maps it, because access to a truncated one
 raises SIGBUS."""
 

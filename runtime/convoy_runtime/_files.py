@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reads regular files only, and writes files atomically."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Loads the native library of an artifact from verified bytes, never from a path that other users
 can write to."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reads safetensors files from a buffer without a copy, and writes them piece by piece.
 
 The format (https://huggingface.co/docs/safetensors): eight bytes of header length, a JSON header,

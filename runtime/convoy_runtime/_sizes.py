@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Checks that the manifest has the memory sizes that the native code was compiled for. A difference
 would lead to accesses out of bounds."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The zip layout of an artifact: the offset of each member, and every byte between members. Writer
 and reader share it, so that given members make exactly one artifact, and digests cover every byte.
 

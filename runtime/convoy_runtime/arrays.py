@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Input and output arrays of any library that supports DLPack. Only the protocol is used; no array
 library besides numpy is imported.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Opens an artifact, a zip with uncompressed members. Everything is checked before use, and nothing
 is unpickled.
 

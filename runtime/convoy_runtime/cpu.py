@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Runs artifacts of the `cpu` target: `convoy_main` on host memory, with an arena per thread."""
 
 from __future__ import annotations

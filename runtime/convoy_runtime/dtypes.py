@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The element types of an artifact: torch's names, and those of numpy, DLPack and safetensors.
 
 numpy has no bfloat16. Host arrays of that type are uint16 (the upper half of a float32's bits), and

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The errors of the runtime. Callers can distinguish invalid files, wrong arguments and unsuitable
 machines."""
 

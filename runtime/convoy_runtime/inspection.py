@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Inspects artifacts without loading them: their calls, their plans, and the plans for a GPU that
 is not installed.
 

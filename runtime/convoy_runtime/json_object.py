@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Kinds of JSON fields, and JSON objects that are read strictly: a missing, unknown or ill-typed
 field is an error with its name."""
 

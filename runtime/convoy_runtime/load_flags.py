@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Command line flags of all commands that load artifacts: the expected digest, restrictions on
 plans, the plan store, and the files of a run."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Loads artifacts: checks them, and creates the Program of their target."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """manifest.json as frozen dataclasses, with `manifest_graphs` the definition of the format: each
 field has its type, its check and its description. `manifest_reader` reads the member, and
 `python -m tools.write_manifest_page` writes docs/manifest.md.

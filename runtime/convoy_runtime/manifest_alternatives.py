@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reads alternatives.json. Checks that each alternative writes all results of its graph, and
 accesses only the graph's tensors and temporaries."""
 

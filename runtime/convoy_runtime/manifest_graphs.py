@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The records of cuDNN graphs: part of the manifest, and the content of alternatives.json."""
 
 # No `from __future__ import annotations`: `records` reads annotations.

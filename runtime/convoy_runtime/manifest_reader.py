@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reads manifest.json strictly, with the checks of `manifest` and those across records."""
 
 from __future__ import annotations

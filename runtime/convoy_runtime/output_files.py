@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Output files of commands and `save`: checked before the work begins, and replaced atomically."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Data types for the chosen plan of a graph and the candidates that tuning measured."""
 
 from __future__ import annotations

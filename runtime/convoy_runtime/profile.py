@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Data types for the measured times of a program's calls on a GPU. `CudaProgram.profile` measures
 them."""
 

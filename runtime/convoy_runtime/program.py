@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The base class of loaded artifacts.
 
 `cpu.py` and `cuda/program/executor.py` implement memory and execution.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Random inputs, for a program that is run without input files."""
 
 from __future__ import annotations

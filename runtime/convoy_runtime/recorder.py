@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Records the cuDNN calls of a graph's build function. cuDNN is not needed: the function gets a
 table of recording entry points."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reads and writes records: value types whose fields have their JSON checks as metadata.
 
     @value_type(frozen=True, slots=True)

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Times a loaded program: on a GPU a replay of its CUDA graph, without copies of inputs and
 outputs; on the host a whole call."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Measures the parts of a load: a stopwatch that counts for exactly one part at a time."""
 
 from __future__ import annotations

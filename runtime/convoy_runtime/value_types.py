@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Frozen dataclasses that are fast to define.
 
 `dataclasses` compiles six functions per class, which takes half a millisecond. The dozens of

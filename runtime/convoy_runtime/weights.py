@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Prepares the model's weights by code in the artifact, without the compiler."""
 
 from __future__ import annotations

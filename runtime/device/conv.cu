@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // 2D convolution with bias, residual and clamp, as an implicit matrix product: the left matrix, the
 // windows of the input, is never stored. For small problems, which leave most of a GPU idle: tiles
 // are small, and the sum of a tile is shared by groups of four warps of a block, each with its own

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // 1x1 convolution for the tensor cores of sm_90a, with bias, residual and clamp. For convolutions
 // that are limited by reading the residual and writing the result, such as the last convolution of
 // a bottleneck. Every thread reads and writes 16 bytes of a pixel at a time.

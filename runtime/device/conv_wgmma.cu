@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Convolution with stride 1 for the tensor cores of sm_90a, with bias, residual and clamp. For
 // convolutions whose 64 filters fit into shared memory: many pixels and few channels, as in the
 // first blocks of a network. Filters are read once per block, the image once per tile.

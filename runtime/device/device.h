@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // GPU instructions as functions, for the kernel library; LLVM has no portable intrinsics for them.
 // Uses no CUDA headers.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The interface between the compiler (passes/kernels) and the kernel library (runtime/device/*.cu):
 // the structs that the library functions take after their pointers, and the tile sizes that they
 // are instantiated for.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Products of a few rows and a matrix, with bias, residual and clamp, as in the last layers of a
 // network for few images. They are limited by reading the matrix, so every thread has several loads
 // in flight, and sums are shared by lanes, warps, and the blocks of a cluster.

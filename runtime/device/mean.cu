@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Means over all pixels of an image in channels-last memory, i.e. global average pooling. An image
 // has few channels compared with the threads of a GPU, so its pixels are divided among lanes,
 // warps, and the blocks of a cluster.

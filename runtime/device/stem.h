@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Shared code of the stem kernels: the image in shared memory, the filters, and the pooling of a
 // row.
 

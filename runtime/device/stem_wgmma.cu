@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // The stem kernel for the tensor cores of sm_90a, with 64 filters.
 
 #include "stem.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // Sums down the columns of a row-major matrix, with one strip of columns per block: over lanes,
 // warps, and the blocks of a cluster.
 

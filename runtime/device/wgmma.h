@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 // wgmma, the tensor core instructions of sm_90a, which four warps execute together with both
 // factors in shared memory.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* Interpreter for the call lists of convoy_calls.h. */
 
 #include "convoy_calls.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* The calls of a cudnn_backend.func as data. Generated code has one function for each, with the
    signature of convoy_abi.h, which passes its arguments to convoy_make_calls: machine code with one
    call after another is eight times as large and takes eight times as long to compile. Linked into

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* Conversions on bit patterns: a C conversion would call these functions recursively. */
 
 #include "convoy_floats.h"

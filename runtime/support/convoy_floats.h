@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* Conversions of half and bfloat16 that LLVM calls where the CPU has no instruction for them. The
    names are those of compiler-rt and libgcc, which native libraries are not linked with. */
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* A thread pool for parallel loops. Threads start with the first loop. An idle thread spins for
    some microseconds, then sleeps.
 

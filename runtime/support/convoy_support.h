@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* C code that is linked into every native library: the functions that generated code calls besides
    libm. It is internal to the library, except for `convoy_share_threads` of convoy_abi.h. */
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Queries the real cuDNN about the matrix of graphs, and checks or writes the support table. Needs
 no GPU. See docs/support.md.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Attention as one operation, and loads of paged caches."""
 
 from __future__ import annotations

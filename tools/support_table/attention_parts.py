@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Attention composed of products, pointwise operations and reductions, e.g. with a bias or a causal
 mask, which `cudnn.sdpa_forward` does not have."""
 

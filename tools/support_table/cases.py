@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """All graphs about which cuDNN is queried: groups, graphs that grouping does not form yet, and
 operations."""
 

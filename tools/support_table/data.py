@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Operations that move or create elements: concatenation, reshape, transpose, random numbers; and
 operations on structured matrices."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Differences between the answers of cuDNN on a device and without one. They are stored in
 device.json, which the generator of the table reads."""
 

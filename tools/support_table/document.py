@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The generated parts of docs/support.md: the differences of a device, and the table of
 operations."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Generates the support table from answers, and formats it."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Builds the text of a `cudnn.graph`."""
 
 from __future__ import annotations

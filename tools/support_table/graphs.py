@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """`cudnn.graph`s of gradients and narrow types, which grouping does not form yet.
 
 Their rows are in the section `unformed` of the support table. Their anchors are named after

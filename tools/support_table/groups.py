@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Builds the text of the `cudnn.graph`s that groups become: an anchor and pointwise operations
 around it."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Compiles graphs to native code, and runs queries without a GPU. The folder with the code and its
 index can be queried on any machine."""
 

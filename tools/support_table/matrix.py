@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The matrix: the groups about which cuDNN is queried, and the cell of the support table for which
 each is evidence.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Normalizations of rows (layer, RMS and adaptive layer norm) and of images (batch, instance and
 group norm), forward and backward."""
 

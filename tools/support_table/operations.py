@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The section `operations` of the support table: norms, attention, reductions and other operations
 that groups do not have, each in a graph of its own with optional other operations. The compiler
 reads the rows of pointwise operations.

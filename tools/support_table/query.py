@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Queries cuDNN about the engines of each graph in a folder that `python -m tools.support_table
 prepare` wrote. Needs no compiler.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Block scaling of narrow types (MXFP8, MXFP4, NVFP4), and signals to other devices."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Pointwise operations, reductions and resampling, each alone."""
 
 from __future__ import annotations

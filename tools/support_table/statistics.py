@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The parts of a batch normalization: sums over each channel after a convolution, finalization of
 the sums, and their gradients."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Stubs of the libraries that cuDNN opens by name, with which it plans without a GPU."""
 
 from __future__ import annotations

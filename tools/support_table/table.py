@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Generates the rows of the support table from cuDNN's answers.
 
 A cell is accepted if cuDNN accepts every graph that is evidence for it, for all windows, strides

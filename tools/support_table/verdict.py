@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Compares the support table with cuDNN's answers."""
 
 from __future__ import annotations

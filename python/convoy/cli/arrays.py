@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Converts host arrays of a program to PyTorch tensors and back. numpy has no bfloat16: such arrays
 are uint16 with the same bits."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """time an artifact, optionally together with PyTorch
 
 Prints medians of whole calls on host arrays, including copies to and from the device. PyTorch runs

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The subcommands of `convoy`, one per module, and the parser of the command line."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """compile a model into an artifact
 
 The model is FILE.py:FUNCTION, where the function returns (module, (example input, ...)), or a .mlir

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Compares results with PyTorch in float64. The limit follows from PyTorch's own error in the
 program's compute type."""
 

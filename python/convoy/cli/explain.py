@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """explain the groups of a model, their plans and times, and which ops are outside groups and why
 
 Plans and times of an artifact are those from `convoy tune`. --measured runs the artifact on the

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """convert a graph that cudnn-frontend serialized to `cudnn` IR
 
 FILE is the JSON that str(graph) returns after graph.validate(), or the bytes of graph.serialize().

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """show the content of an artifact, or one of its cuDNN graphs in a format for other tools
 
 --as prints the graph --graph of an artifact, or of a .mlir file with cudnn.graphs. The output is

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The command `convoy`. An error is one message, with a traceback only with --debug.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage, 3 results differ from the reference, 130

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """merge the plans of folders and artifacts into one plan store
 
 Of several plans for one graph, GPU, cuDNN and driver, the one with the highest tuning level is

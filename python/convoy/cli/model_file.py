@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Loads a model given as `FILE.py:FUNCTION` on the command line."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Prints the plans of a program on a GPU."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Shows the progress of long steps and measures their time."""
 
 from __future__ import annotations

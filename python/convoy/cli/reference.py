@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Compares an artifact with PyTorch on the same inputs: the errors of both relative to float64, and
 their times."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """run an artifact
 
 Inputs are .npy files, one per input. The default is random numbers, or with --check the model's

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Python bindings of Convoy's dialects for the MLIR of torch-mlir. `tcp`, `cudnn` and
 `cudnn_backend` have a class for each op and enum, which the build generates from ODS.
 

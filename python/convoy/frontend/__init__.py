@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Converts Torch models to `tcp`: torch.export, torch-mlir's FX importer, and a converter for each
 Torch op.
 

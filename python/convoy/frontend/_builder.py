@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The builder of converters: broadcasting, constants, and ops of `convoy.dialects.tcp` at the
 converter's location. ODS defines attribute types and the element types of operands.
 

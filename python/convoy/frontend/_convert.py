@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Converts a function of the torch dialect to `@main` of `tcp`. Decodes arguments, calls the
 registered converters in order, and collects all failures into one error."""
 

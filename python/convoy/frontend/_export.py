@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Runs torch.export. Every op gets the line of the model's source, and torch's errors become
 Convoy's."""
 

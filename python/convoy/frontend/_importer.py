@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Imports `nn.Module`s: torch.export, torch-mlir's FX importer, and conversion to `tcp`.
 
 torch.export makes parameters, buffers and lifted constants inputs of its graph. Importing that

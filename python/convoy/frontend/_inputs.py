@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Checks a module and its inputs before torch.export, whose errors for these cases are missing or
 unclear."""
 

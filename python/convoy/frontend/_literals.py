@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reads the data of `torch.vtensor.literal`s in a torch-dialect file: dense attributes, and
 `dense_resource`s, whose blobs are parsed from the file's text because the bindings cannot read
 them."""

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reads a torch-dialect `.mlir` file, as torch-mlir prints it, and converts it to `tcp`."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The table of converters, keyed by Torch's op names in torch-mlir's form (`aten.add.Tensor`,
 `aten.relu`).
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Tensor types, and the element types of Torch, torch-mlir's torch dialect and `tcp`."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Activations. Those without a `tcp` op are expanded by their definition in torch.nn.functional."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Pointwise ops of two tensors, or of a tensor and a number, with Torch's type promotion (to the
 result's dtype for arithmetic, by `torch.result_type` for comparisons), `alpha` and broadcasting."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Convolutions in all forms of aten.convolution: 1-D to 3-D, grouped, dilated, transposed with
 output padding, padding as numbers or 'same' and 'valid', with or without a batch dim, with or
 without a bias."""

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Creation of tensors: a fill value becomes a splat constant, a sequence becomes a constant
 weight."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Ops without an effect on values: copies, views of the same shape, dropout at inference,
 assertions."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Matrix products and attention. `tcp.matmul` requires equal ranks of at least 2; vectors and
 operands without batch dims are reshaped."""
 

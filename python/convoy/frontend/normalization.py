@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Normalizations at inference, and softmax. `tcp.layer_norm` has no scale and shift. These are
 pointwise ops, so that a later pass can move computations on weights out of the model."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Pooling, 1-D to 3-D. Result shapes are Torch's and determine the additional padding for
 ceil_mode."""
 

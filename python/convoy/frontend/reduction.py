@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reductions over dims. In `tcp` a reduced dim has size 1; the reshape to Torch's result shape
 drops it if keepdim is false."""
 

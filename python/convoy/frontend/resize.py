@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Resizing by interpolation: linear, bilinear, trilinear and bicubic, to any size.
 
 Each is linear and separable, so along one dim it is a product with a constant out x in matrix. The

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Ops that change the shape of a tensor or repeat its elements."""
 
 from __future__ import annotations

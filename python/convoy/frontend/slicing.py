@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Slices, splits, concatenation, padding and flips."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Pointwise ops of one tensor, as one `tcp` op or a few."""
 
 from __future__ import annotations

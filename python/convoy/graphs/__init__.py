@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reads cuDNN operation graphs from artifacts, `.mlir` files and cudnn-frontend, and prints them as
 JSON, dot, Python and MLIR."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The table of kinds: attention as one operation.
 
 cudnn-frontend's SDPA with the implementation UNIFIED is this operation. With COMPOSITE, and for

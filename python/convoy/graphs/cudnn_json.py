@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Prints a graph as the JSON that cuDNN logs when it finalizes the graph, which includes
 defaults."""
 

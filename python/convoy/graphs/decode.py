@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Decodes recorded descriptor calls to an OperationGraph. Anything unknown is an error."""
 
 from __future__ import annotations

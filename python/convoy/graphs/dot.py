@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Prints an OperationGraph for Graphviz:
 `convoy inspect FILE --graph NAME --as dot | dot -Tsvg -o graph.svg`."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The table of kinds: operations that cudnn-frontend does not have. They can be printed as dot
 only."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Checks of values in cudnn-frontend's JSON."""
 
 from __future__ import annotations

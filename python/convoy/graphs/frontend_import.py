@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reads graphs that cudnn-frontend serialized: the JSON of `str(graph)`, or the bytes of
 `graph.serialize()`.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Prints an OperationGraph as the JSON, version 2.0, of cudnn-frontend 1.32 (`str(graph)` and
 `graph.deserialize(text)`)."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Prints an OperationGraph as a Python program for cudnn-frontend 1.32
 (`pip install nvidia-cudnn-frontend`), to run or for a bug report.
 

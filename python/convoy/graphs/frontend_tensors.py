@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The tensors of cudnn-frontend's serialized graphs, read strictly."""
 
 from __future__ import annotations

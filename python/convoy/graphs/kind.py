@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The mapping of an operation between cuDNN's backend and cudnn-frontend: a row of the tables in
 kinds.py and *_kinds.py."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The table of the operations of cuDNN's backend and their forms in cudnn-frontend."""
 
 from __future__ import annotations

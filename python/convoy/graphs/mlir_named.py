@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Prints operations of the `cudnn` dialect with named operands, e.g.
 `scale(%s : !cudnn.tensor_desc<...>)`: normalizations, attention, mixture-of-experts products, and
 block scaling."""

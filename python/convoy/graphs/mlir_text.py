@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Prints an OperationGraph in the `cudnn` dialect. The compiler's parser and verifiers check the
 text."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The data model of operation graphs, which all formats are read into and printed from.
 
 Ports and attributes of a node have the names of cudnn-frontend's JSON (`X`, `pre_padding`). Data

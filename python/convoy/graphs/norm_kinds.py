@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The table of kinds: normalizations and batch statistics."""
 
 from __future__ import annotations

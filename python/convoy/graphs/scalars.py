@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Converts the values of by-value tensors from bytes in memory and to MLIR literals."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reads graphs from the native library of an artifact, or from a `.mlir` file with `cudnn.graph`s,
 which is compiled. In both cases the graph's build function runs with a recorder, so that the result
 is the graph that cuDNN gets. Code of an artifact may be untrusted, and runs only with

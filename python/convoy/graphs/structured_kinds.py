@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The table of kinds: mixture-of-experts products and block scaling."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reads Universal Binary JSON, draft 12, limited to JSON's values: the format of cudnn-frontend's
 `graph.serialize()`."""
 

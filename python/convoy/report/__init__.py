@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Reports of an artifact's calls, plans and times: collected from an artifact or measured on a GPU,
 and shown as text or as an HTML page."""
 

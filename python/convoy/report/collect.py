@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Collects a report from an artifact, with or without a profile from a GPU."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Formatting helpers of the text and the page."""
 
 from __future__ import annotations

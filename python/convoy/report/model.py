@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The data model of reports and their JSON, which `convoy explain --json` writes and `convoy
 explain FILE.json` reads."""
 

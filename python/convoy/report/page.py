@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Renders a report as a self-contained HTML page, without other files or the network."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The peak speeds of a GPU, from the driver's device attributes and, for arithmetic, a table by
 compute capability."""
 

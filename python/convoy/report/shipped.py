@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Lists the plans in an artifact, the GPUs that they are for, and the fallback on other GPUs."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Prints a report as text: totals, each call, and for each graph its plan and other candidates."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Lays out the calls of a report on a timeline. Durations are measured; start times follow from the
 dependencies."""
 

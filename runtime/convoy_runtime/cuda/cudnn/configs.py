@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Engine configurations of an operation graph: the engine, its knobs and its notes."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Descriptions of GPUs, for planning on machines without them.
 
 `devices/` holds one file per GPU and cuDNN version, e.g. h200-cudnn9.19.json: the value of

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Prints cuDNN's description of a GPU, for planning on machines without it.
 
     python -m convoy_runtime.cuda.cudnn.device_properties [N] > NAME-cudnnVERSION.json

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Engines of cuDNN with wrong results. They are never chosen. Each rule has the way it was
 found."""
 

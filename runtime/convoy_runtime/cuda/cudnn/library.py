@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """cuDNN's backend API: the library, checked calls and descriptors."""
 
 from __future__ import annotations

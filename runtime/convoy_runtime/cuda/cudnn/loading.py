@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Finds and loads cuDNN. Nothing is loaded before `open_cudnn` is called."""
 
 from __future__ import annotations

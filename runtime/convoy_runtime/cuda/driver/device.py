@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Checked calls of the CUDA driver through cuda.bindings. `open_driver` imports it and loads
 libcuda."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Device memory: allocations cut into aligned parts, a pool for results in stream order, and DLPack
 arrays."""
 

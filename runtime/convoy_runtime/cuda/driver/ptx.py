@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Compiles PTX to machine code with the driver's compiler, on threads ahead of use. Errors contain
 the log of ptxas."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The functions that `convoy_main` calls on the `cuda` target: run a graph, launch a kernel, copy.
 `Trace` records the calls, `Calls` enqueues them.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Captures the work that is enqueued on a stream as a CUDA graph, and times captured graphs."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Rewrites the dependencies of a CUDA graph while a program is captured into it.
 
 A stream orders its calls one after another. The rewriter records which nodes belong to which call,

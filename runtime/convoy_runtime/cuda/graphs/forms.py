@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Captures a program as one CUDA graph, in one of several forms.
 
 Calls run one after another, or concurrently if they do not depend on each other. The memset nodes

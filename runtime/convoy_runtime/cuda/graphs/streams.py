@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Computes the dependencies between the calls of a program from the memory that they access, and
 the layout of their workspaces: calls that may run concurrently do not share one. Addresses and
 sizes are in bytes. No device is needed.

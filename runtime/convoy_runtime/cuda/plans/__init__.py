@@ -1,1 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Execution plans for graphs: building, storing and choosing them without measurement."""

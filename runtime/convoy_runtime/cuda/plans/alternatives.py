@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Alternatives of graphs (`manifest.GraphAlternative`) as plans: the plans of their steps, run one
 after another."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Builds the plans of engines that compile a kernel in several processes at once. The processes
 exchange JSON; nothing is unpickled."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """A worker process that builds plans for `build_pool`, which restores them from cuDNN's JSON.
 Engines that compile a kernel hold a lock, so that threads cannot build concurrently.
 

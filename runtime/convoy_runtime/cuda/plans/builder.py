@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Builds cuDNN's execution plans.
 
 The native build function of a graph makes an operation graph. A plan is made from one of its engine

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Hashes of graphs: the keys under which their plans are stored."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Chooses the artifact's kernels that may run a graph, and those that are compiled ahead."""
 
 from __future__ import annotations

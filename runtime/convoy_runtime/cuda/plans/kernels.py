@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The artifact's kernels for graphs, as plans: they are chosen, measured, checked and stored like
 cuDNN's."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Plans that differ from another plan in the value of one knob."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The keyword arguments of `convoy_runtime.load` that concern plans."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Merges plan stores. Of several records for one cuDNN and driver version, the one with the highest
 tuning level is kept."""
 

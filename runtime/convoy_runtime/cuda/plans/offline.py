@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Plans for a GPU that is not installed (`cudnn.device_files` describes it)."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Restrictions on execution plans. Each option is a guarantee: an engine that violates it is never
 chosen."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Execution plans, and the queue that they run on."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The files of stored plans: one for each graph, set of options and GPU.
 
 The name of a file is a hash of the graph's content, the options and the GPU's name. A file has one

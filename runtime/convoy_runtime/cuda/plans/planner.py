@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Chooses the plan of a graph without measurements.
 
 In this order: the stored plan, a kernel that the artifact prefers, the first engine configuration

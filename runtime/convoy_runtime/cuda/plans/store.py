@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Stores plans in a folder and in artifacts.
 
 Planning may take a second, because some engines compile a kernel, and tuning takes longer.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Restores and rebuilds stored plans, and stores new ones."""
 
 from __future__ import annotations

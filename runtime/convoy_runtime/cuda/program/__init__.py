@@ -1,1 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """A loaded program: memory, the captured graph, runs and profiles."""

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Borrows the input arrays of calls and allocates arrays for their results."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The static memory of a program: one allocation for the tensors of its interface and its arena."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Counts the running calls of a program."""
 
 from __future__ import annotations

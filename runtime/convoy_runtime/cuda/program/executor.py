@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Runs artifacts of the `cuda` target. Each run launches the CUDA graph that `Instance` captures.
 
 The captured graph works on static buffers. A call copies its inputs into them and its results out

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Measures the time that each call adds to a replay of the program.
 
 A call is measured in place: on the program's memory, with the results of its neighbors in the

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """An artifact on a device: its plans, its memory, and the program captured as one CUDA graph."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Enqueues runs of a captured program on the caller's stream, also during the caller's capture."""
 
 from __future__ import annotations

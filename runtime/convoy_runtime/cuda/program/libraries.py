@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Calls into GPU array libraries, torch and cupy. They are looked up in `sys.modules` and never
 imported."""
 

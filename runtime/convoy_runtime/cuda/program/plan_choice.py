@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Chooses the plans and the form of a program, and captures it."""
 
 from __future__ import annotations

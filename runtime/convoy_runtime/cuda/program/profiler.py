@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Measures the calls of a program one by one, as the tuner measures candidates: in CUDA graphs, on
 more memory than the L2 cache holds."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The plan store of a program, and its driver and cuDNN objects, which are destroyed with the stack
 that they are created on."""
 

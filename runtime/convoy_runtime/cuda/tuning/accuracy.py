@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Checks results: by comparison with a result that was accumulated in float32, or with the median
 of all results."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Tunes the alternatives of a graph: the plans of their steps."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The candidates for a graph during tuning, and the check of their results."""
 
 from __future__ import annotations

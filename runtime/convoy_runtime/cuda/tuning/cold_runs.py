@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Captures runs of a plan on more memory than the L2 cache holds, to measure it alone."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Chooses the fastest form (`forms.Form`) of a program, which is stored with the plans."""
 
 from __future__ import annotations

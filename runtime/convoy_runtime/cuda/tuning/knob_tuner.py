@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The knob search: candidates that differ from the fastest ones in one knob."""
 
 from __future__ import annotations

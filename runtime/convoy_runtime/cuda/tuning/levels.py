@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """The tuning levels: how much tuning measures."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Lower bounds of the time of an alternative for any plans. Its steps run one after another, and
 must read and write their tensors.
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Runs the candidates for a graph on one set of buffers, checks their results, and times them.
 
 Each candidate first runs alone, on outputs filled with NaN and with guards around every tensor. A

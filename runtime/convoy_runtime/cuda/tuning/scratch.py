@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Buffers for measuring the candidates for a graph: sets of its tensors, larger than the L2 cache
 in total, with guards around tensors and workspace."""
 

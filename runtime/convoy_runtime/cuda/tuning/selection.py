@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Chooses the plans of a program, stored or new ones. Candidates that are equally fast alone are
 compared inside the whole program."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Skips engines that are slow for similar graphs of the program."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 """Tunes graphs: measures the plans that cuDNN offers, the artifact's kernels and the graph's
 alternatives on the device."""
 
