@@ -277,10 +277,9 @@ std::optional<GraphForm> Matcher::match() {
     if (auto step = dyn_cast<PointwiseOp>(op); step && !addStep(step))
       return std::nullopt;
   }
-  auto isResult = [&](Value value) { return value == result; };
   bool single = body.getTerminator()->getNumOperands() == 1 && result.hasOneUse() &&
                 after.contains(result.getDefiningOp());
-  if (!single || llvm::any_of(body.getArguments(), isResult))
+  if (!single)
     return refuse("expects the last operation's result as the only result"), std::nullopt;
   for (Value operand : form.anchor ? form.anchor->getOperands().drop_front() : ValueRange())
     if (operand.getDefiningOp())
@@ -290,6 +289,17 @@ std::optional<GraphForm> Matcher::match() {
 
 std::optional<GraphForm> matchGraph(GraphOp graph, std::string &reason) {
   return Matcher(graph, reason).match();
+}
+
+std::optional<GroupGraph> buildGroupGraph(OpBuilder &builder, StringRef name, const GroupOps &group,
+                                          std::string &reason) {
+  OwningOpRef<GraphOp> graph = convertGroup(builder, name, group, reason);
+  if (!graph)
+    return std::nullopt;
+  std::optional<GraphForm> form = matchGraph(*graph, reason);
+  if (!form)
+    return std::nullopt;
+  return GroupGraph{std::move(graph), std::move(*form)};
 }
 
 //===-- support ------------------------------------------------------------------------------===//

@@ -7,6 +7,8 @@
 #define CONVOY_PASSES_FUSION_GRAPHFORM_H
 
 #include "dialect/cudnn/CudnnOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "passes/fusion/OpsToCudnn.h"
 #include "passes/fusion/SupportTable.h"
 
 namespace convoy {
@@ -37,6 +39,17 @@ struct GraphForm {
 
 /// Returns the form of `graph`, or std::nullopt with the reason in `reason`.
 std::optional<GraphForm> matchGraph(cudnn::GraphOp graph, std::string &reason);
+
+/// The graph of a group, and its form.
+struct GroupGraph {
+  mlir::OwningOpRef<cudnn::GraphOp> graph;
+  GraphForm form;
+};
+
+/// Converts `group` at `builder`'s place. Nothing, with the reason, when it is not one graph of a
+/// form that the support table has.
+std::optional<GroupGraph> buildGroupGraph(mlir::OpBuilder &builder, llvm::StringRef name,
+                                          const GroupOps &group, std::string &reason);
 
 } // namespace convoy
 

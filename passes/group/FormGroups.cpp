@@ -91,17 +91,16 @@ bool FormGroupsPass::extend(Candidate &group, ArrayRef<Operation *> ops, std::st
     return false;
   }
   OpBuilder builder(&getContext());
-  OwningOpRef<cudnn::GraphOp> graph = convertGroup(builder, "candidate", GroupOps::of(all), reason);
-  if (!graph)
+  std::optional<GroupGraph> made = buildGroupGraph(builder, "candidate", GroupOps::of(all), reason);
+  if (!made)
     return false;
-  std::optional<GraphForm> form = matchGraph(*graph, reason);
-  if (form)
-    reason = form->refuse(*table).value_or("");
-  if (!form || !reason.empty())
+  if (std::optional<std::string> refused = made->form.refuse(*table)) {
+    reason = *refused;
     return false;
+  }
   group.ops = std::move(all);
-  group.anchorName = stringifyAnchor(form->query.anchor).str();
-  group.pattern = form->pattern();
+  group.anchorName = stringifyAnchor(made->form.query.anchor).str();
+  group.pattern = made->form.pattern();
   grouped.insert(ops.begin(), ops.end());
   return true;
 }

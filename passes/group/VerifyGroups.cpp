@@ -47,18 +47,16 @@ void VerifyGroupsPass::runOnOperation() {
     }
     std::optional<GroupOps> ops = GroupOps::of(group, reason);
     OpBuilder builder(&getContext());
-    OwningOpRef<cudnn::GraphOp> graph;
+    std::optional<GroupGraph> made;
     if (ops)
-      graph = convertGroup(builder, "candidate", *ops, reason);
-    std::optional<GraphForm> form;
-    if (graph)
-      form = matchGraph(*graph, reason);
-    if (!form)
+      made = buildGroupGraph(builder, "candidate", *ops, reason);
+    if (!made)
       return fail(reason);
-    if (std::optional<std::string> refused = form->refuse(*table))
+    if (std::optional<std::string> refused = made->form.refuse(*table))
       return fail(*refused);
     auto pattern = group->getAttrOfType<StringAttr>(kPatternAttr);
-    if (pattern && pattern.getValue() != form->pattern())
-      fail("expects pattern \"" + form->pattern() + "\", but got \"" + pattern.getValue() + "\"");
+    if (pattern && pattern.getValue() != made->form.pattern())
+      fail("expects pattern \"" + made->form.pattern() + "\", but got \"" + pattern.getValue() +
+           "\"");
   });
 }

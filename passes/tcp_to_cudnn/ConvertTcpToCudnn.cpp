@@ -45,13 +45,10 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
       pattern = kStemAnchor;
     }
   } else if (std::optional<GroupOps> ops = GroupOps::of(group, reason)) {
-    graph = convertGroup(builder, "graph", *ops, reason);
-    if (std::optional<GraphForm> form = graph ? matchGraph(graph, reason) : std::nullopt) {
-      pattern = form->pattern();
-      orderOperations(graph, *form);
-    } else if (graph) {
-      graph->erase();
-      graph = nullptr;
+    if (std::optional<GroupGraph> made = buildGroupGraph(builder, "graph", *ops, reason)) {
+      graph = made->graph.release();
+      pattern = made->form.pattern();
+      orderOperations(graph, made->form);
     }
   }
   if (!graph)
