@@ -35,7 +35,7 @@ public:
   void visit(Operation *op);
 
 private:
-  /// The operands of `op`: first the data, then the one that depends only on weights.
+  /// The operands of `op`: the data, then the operand that depends only on weights.
   std::optional<std::pair<Value, Value>> dataAndWeights(Operation *op);
   template <typename Op> bool foldScale(Op op);
   template <typename Op> bool mergeWith(Op op);

@@ -1,4 +1,4 @@
-"""Compiling in forked children, whose only thread is the one that forked."""
+"""Compilation in forked child processes, in which only the forking thread exists."""
 
 from __future__ import annotations
 

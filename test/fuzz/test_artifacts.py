@@ -1,5 +1,5 @@
-"""No mutant of an artifact ends the runtime or accesses memory outside its own, and the fuzzer
-detects one that does."""
+"""No mutated artifact crashes the runtime or makes it access memory out of bounds, and the fuzzer
+detects both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No mutant of a module ends convoy-opt, and the fuzzer detects one that does."""
+"""No mutated module crashes convoy-opt, and the fuzzer detects a crash."""
 
 from __future__ import annotations
 

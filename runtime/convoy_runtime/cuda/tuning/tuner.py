@@ -256,8 +256,8 @@ class Tuner:
             slow.extend([] if reason is None else [f"{config}: {reason}"])
             return reason is not None
 
-        # Kernels have the position of a load without tuning, so that the first plan is the one that
-        # such a load chooses.
+        # Kernels come first or last, as in a load without tuning. So the first candidate is what
+        # such a load runs.
         sources = [] if operations is None else list(self._level.sources)
         sources.insert(0 if graph.preference != "plan" else len(sources), ("kernels", ALL))
         for source, limit in sources:
