@@ -16,12 +16,19 @@ from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
-from torch.export.graph_signature import ExportGraphSignature, InputKind, OutputKind, TensorArgument
+from torch.export.graph_signature import (
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    OutputKind,
+    TensorArgument,
+)
 from torch_mlir import ir
 from torch_mlir.dialects import torch as torch_dialect
 from torch_mlir.extras.fx_importer import FxImporter
 
 from convoy.errors import InputError, UnsupportedOp, UnsupportedOpsError
+from convoy.frontend._constants import fold_constants
 from convoy.frontend._convert import Argument, Converted, convert_function
 from convoy.frontend._export import check_operations, export_module, keep_user_lines, line_of
 from convoy.frontend._inputs import check_module
@@ -85,7 +92,8 @@ def import_module(
     check_module(module, example_inputs)
     program = export_module(module, example_inputs)
     keep_user_lines(program.graph)
-    arguments = _arguments(program, module)
+    _check_written(program, module)
+    arguments = _arguments(program, fold_constants(program))
     outputs = _output_names(program)
     check_operations(program.graph)
     context = ir.Context()
@@ -154,8 +162,11 @@ def _check_written(program: torch.export.ExportedProgram, module: torch.nn.Modul
         raise InputError(msg)
 
 
-def _arguments(program: torch.export.ExportedProgram, module: torch.nn.Module) -> list[Argument]:
-    _check_written(program, module)
+def _arguments(
+    program: torch.export.ExportedProgram, folded: Mapping[str, torch.Tensor]
+) -> list[Argument]:
+    """The arguments in the order of the graph's placeholders. `folded` are those of
+    `fold_constants`."""
     signature = program.graph_signature
     if not signature.output_specs:
         msg = "expected a model that returns tensors, got one without results"
@@ -167,27 +178,32 @@ def _arguments(program: torch.export.ExportedProgram, module: torch.nn.Module) -
                 f"{getattr(output.arg, 'value', output.arg)!r}"
             )
             raise InputError(msg)
-    arguments = []
-    for spec in signature.input_specs:
-        if not isinstance(spec.arg, TensorArgument):
-            got = getattr(spec.arg, "value", spec.arg)
-            msg = f"input '{spec.arg.name}': expected a tensor, got {got!r}"
-            raise InputError(msg)
-        if spec.kind is InputKind.USER_INPUT:
-            arguments.append(Argument(spec.arg.name))
-            continue
-        assert spec.target is not None
-        tensor = program.state_dict.get(spec.target)
-        if tensor is None:
-            tensor = program.constants[spec.target]
-        assert isinstance(tensor, torch.Tensor)
-        inline = spec.kind is InputKind.CONSTANT_TENSOR and tensor.numel() == 1
-        # The data is read from memory, which differs from the values of views with the negative or
-        # conjugate bit.
-        arguments.append(
-            Argument(spec.target, tensor.detach().resolve_neg().resolve_conj().contiguous(), inline)
-        )
-    return arguments
+    specs = {spec.arg.name: spec for spec in signature.input_specs}
+    return [
+        Argument(node.name, folded[node.name])
+        if node.name in folded
+        else _argument(specs[node.name], program)
+        for node in program.graph.nodes
+        if node.op == "placeholder"
+    ]
+
+
+def _argument(spec: InputSpec, program: torch.export.ExportedProgram) -> Argument:
+    if not isinstance(spec.arg, TensorArgument):
+        got = getattr(spec.arg, "value", spec.arg)
+        msg = f"input '{spec.arg.name}': expected a tensor, got {got!r}"
+        raise InputError(msg)
+    if spec.kind is InputKind.USER_INPUT:
+        return Argument(spec.arg.name)
+    assert spec.target is not None
+    tensor = program.state_dict.get(spec.target)
+    if tensor is None:
+        tensor = program.constants[spec.target]
+    assert isinstance(tensor, torch.Tensor)
+    inline = spec.kind is InputKind.CONSTANT_TENSOR and tensor.numel() == 1
+    # The data is read from memory, which differs from the values of views with the negative or
+    # conjugate bit.
+    return Argument(spec.target, tensor.detach().resolve_neg().resolve_conj().contiguous(), inline)
 
 
 def _output_names(program: torch.export.ExportedProgram) -> list[str]:

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Evaluates what depends only on constants: masks, position ids, tables of indices, frequencies.
+
+Constants are tensors that no new weights can replace: creation ops such as arange, lifted tensors,
+and buffers that are not in the `state_dict`. PyTorch itself computes the values, so ops without a
+conversion to `tcp` are allowed, and the values have PyTorch's rounding whatever the compute type of
+the compiled model is. What depends on parameters or persistent buffers is not evaluated here: the
+compiler moves it into `@prepare_weights`, which runs again for new weights.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.export.graph_signature import InputKind, TensorArgument
+from torch.fx.node import map_arg
+
+from convoy.frontend._types import unsupported_dtype
+
+__all__ = ["fold_constants"]
+
+#: Ops that repeat elements of their argument. They remain, to keep the constant small.
+_REPEATS = (torch.ops.aten.expand.default,)
+#: Ops whose result is their argument. They remain, so that a constant keeps its name.
+_COPIES = (
+    torch.ops.aten.lift_fresh_copy.default,
+    torch.ops.aten.detach.default,
+    torch.ops.aten.alias.default,
+    torch.ops.aten.clone.default,
+)
+
+
+def fold_constants(program: torch.export.ExportedProgram) -> dict[str, torch.Tensor]:
+    """Replaces values that depend only on constants by new placeholders of the graph.
+
+    A creation op whose result is used directly remains. A value with equal elements becomes
+    aten.full. Placeholders of constants that have no other use are erased.
+
+    Args:
+        program: An exported program. Its graph is modified, its signature is not.
+
+    Returns:
+        The values of the new placeholders by name. They follow the program's placeholders.
+    """
+    graph = program.graph
+    known = _known_values(program)
+    unused = {node for node in graph.nodes if node.op == "placeholder" and not node.users}
+    folded: dict[str, torch.Tensor] = {}
+    last = [node for node in graph.nodes if node.op == "placeholder"][-1:]
+    for node in _replaced(graph, known):
+        value = known[node]
+        if value.numel() and (splat := _splat(value)) is not None:
+            with graph.inserting_before(node):
+                new = graph.call_function(
+                    torch.ops.aten.full.default,
+                    (list(value.shape), splat),
+                    {"dtype": value.dtype, "device": value.device, "pin_memory": False},
+                )
+        else:
+            name = f"{node.name}_value"
+            with graph.inserting_after(*last) if last else graph.inserting_before():
+                new = graph.placeholder(name)
+            last = [new]
+            folded[new.name] = value.contiguous()
+        new.meta = dict(node.meta)
+        node.replace_all_uses_with(new)
+    for node in reversed(list(graph.nodes)):
+        if node in known and not node.users and node not in unused:
+            graph.erase_node(node)
+    return folded
+
+
+def _known_values(program: torch.export.ExportedProgram) -> dict[torch.fx.Node, Any]:
+    """The values of all nodes that depend only on constants."""
+    constants = {
+        spec.arg.name: program.constants[spec.target]
+        for spec in program.graph_signature.input_specs
+        if isinstance(spec.arg, TensorArgument)
+        and spec.target in program.constants
+        and (
+            spec.kind is InputKind.CONSTANT_TENSOR
+            or (spec.kind is InputKind.BUFFER and not spec.persistent)
+        )
+    }
+    known: dict[torch.fx.Node, Any] = {}
+    for node in program.graph.nodes:
+        if node.op == "placeholder" and node.name in constants:
+            known[node] = constants[node.name].detach()
+        elif (
+            node.op == "call_function"
+            and _is_pure(node.target)
+            and all(each in known for each in node.all_input_nodes)
+        ):
+            _evaluate(node, known)
+    return known
+
+
+def _is_pure(target: Any) -> bool:
+    """Whether an op returns equal values in each run, and has no other effect."""
+    if target is operator.getitem:
+        return True
+    return (
+        isinstance(target, torch._ops.OpOverload)
+        and target.namespace == "aten"
+        and not target._schema.is_mutable
+        and torch.Tag.nondeterministic_seeded not in target.tags
+    )
+
+
+def _evaluate(node: torch.fx.Node, known: dict[torch.fx.Node, Any]) -> None:
+    """Adds the value of a node. An op that PyTorch cannot run on these values is left alone: its
+    conversion reports it."""
+    values: Mapping[torch.fx.Node, Any] = known
+    args, kwargs = map_arg((node.args, node.kwargs), lambda each: values[each])
+    try:
+        with torch.no_grad():
+            known[node] = node.target(*args, **kwargs)  # type: ignore[operator]
+    except (RuntimeError, NotImplementedError, IndexError, ValueError):
+        return
+
+
+def _replaced(graph: torch.fx.Graph, known: Mapping[torch.fx.Node, Any]) -> Sequence[torch.fx.Node]:
+    """The evaluated nodes with a user that needs their value, in the order of the graph."""
+    remaining: set[torch.fx.Node] = set()
+    nodes: list[torch.fx.Node] = []
+    for node in reversed(graph.nodes):
+        if node in known and any(user not in known or user in remaining for user in node.users):
+            if _remains(node, known):
+                remaining.add(node)
+            elif node.all_input_nodes and _has_type(known[node]):
+                nodes.append(node)
+    return nodes[::-1]
+
+
+def _has_type(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and not unsupported_dtype(value.dtype)
+
+
+def _remains(node: torch.fx.Node, known: Mapping[torch.fx.Node, Any]) -> bool:
+    """Whether a known op is not replaced by its value."""
+    if node.target in _COPIES:
+        source = node.all_input_nodes[0]
+        return source.op == "placeholder" or _remains(source, known)
+    return node.target in _REPEATS and known[node].numel() > known[node.all_input_nodes[0]].numel()
+
+
+def _splat(value: torch.Tensor) -> float | int | bool | None:
+    """The element if all are equal. None for NaN, whose bits a number does not keep, and for zeros
+    of both signs."""
+    first = value.reshape(-1)[0]
+    if value.numel() > 1 and not bool((value == first).all()):
+        return None
+    if first != first or (
+        value.is_floating_point() and bool((value.signbit() != first.signbit()).any())
+    ):
+        return None
+    number: float | int | bool = first.item()
+    return number
