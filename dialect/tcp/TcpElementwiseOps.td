@@ -104,7 +104,7 @@ class Tcp_BinaryOp<string mnemonic, string what, string aten, list<Trait> traits
 def Tcp_AddOp : Tcp_BinaryOp<"add", "sum", "aten.add", [Commutative]>;
 def Tcp_SubOp : Tcp_BinaryOp<"sub", "difference", "aten.sub">;
 def Tcp_MulOp : Tcp_BinaryOp<"mul", "product", "aten.mul", [Commutative]>;
-def Tcp_DivOp : Tcp_BinaryOp<"div", "quotient", "aten.div">;
+def Tcp_DivOp : Tcp_BinaryOp<"div", "quotient; for integers rounded toward zero, and 0 if the divisor is 0", "aten.div">;
 def Tcp_MaximumOp : Tcp_BinaryOp<"maximum", "larger of two, NaN if either is", "aten.maximum", [Commutative]>;
 def Tcp_MinimumOp : Tcp_BinaryOp<"minimum", "smaller of two, NaN if either is", "aten.minimum", [Commutative]>;
 def Tcp_PowOp : Tcp_BinaryOp<"pow", "first raised to the second", "aten.pow">;

@@ -108,7 +108,9 @@ public:
         })
         .Case([&](tcp::MulOp) { return arithmetic<arith::MulFOp, arith::MulIOp, arith::AndIOp>(); })
         .Case([&](tcp::DivOp) {
-          return isBool() ? Value() : arithmetic<arith::DivFOp, arith::DivSIOp, arith::DivSIOp>();
+          if (isFloat)
+            return binary<arith::DivFOp>(args[0], args[1]);
+          return isBool() ? Value() : divideIntegers();
         })
         .Case([&](tcp::MaximumOp) {
           return arithmetic<arith::MaximumFOp, arith::MaxSIOp, arith::OrIOp>();
@@ -143,6 +145,23 @@ private:
     if (isFloat)
       return binary<FloatOp>(args[0], args[1]);
     return isBool() ? binary<BoolOp>(args[0], args[1]) : binary<IntOp>(args[0], args[1]);
+  }
+
+  /// The quotient rounded toward zero. Division by zero, which processors trap or leave undefined,
+  /// is 0, and the smallest number divided by -1 is itself.
+  Value divideIntegers() {
+    auto equals = [&](int64_t number) {
+      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, args[1],
+                                   constant(number));
+    };
+    Value isZero = equals(0), isMinusOne = equals(-1);
+    Value divisor = arith::SelectOp::create(
+        builder, loc, arith::OrIOp::create(builder, loc, isZero, isMinusOne), constant(1), args[1]);
+    Value quotient = binary<arith::DivSIOp>(args[0], divisor);
+    Value negated = binary<arith::SubIOp>(constant(0), args[0]);
+    return arith::SelectOp::create(
+        builder, loc, isZero, constant(0),
+        arith::SelectOp::create(builder, loc, isMinusOne, negated, quotient));
   }
 
   Value onePlusExpOfMinus() {

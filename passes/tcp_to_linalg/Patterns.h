@@ -36,6 +36,9 @@ void populateReductionPatterns(mlir::RewritePatternSet &patterns);
 /// Lowers ops that move elements, and inlines groups.
 void populateShapePatterns(mlir::RewritePatternSet &patterns);
 
+/// Lowers ops that read at positions given by another tensor.
+void populateIndexingPatterns(mlir::RewritePatternSet &patterns);
+
 /// Expands math ops that would become calls of libm or libdevice.
 void populateMathExpansionPatterns(mlir::RewritePatternSet &patterns);
 

@@ -96,6 +96,7 @@ void ConvertTcpToLinalgPass::runOnOperation() {
   convoy::populatePoolingPatterns(patterns);
   convoy::populateReductionPatterns(patterns);
   convoy::populateShapePatterns(patterns);
+  convoy::populateIndexingPatterns(patterns);
 
   ConversionTarget target(*context);
   target.addLegalDialect<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect,

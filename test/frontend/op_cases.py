@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from index_cases import INDEX_CASES
 from torch import Tensor, nn
 
 __all__ = ["CASES", "CHUNK", "ROUNDED", "Function", "Together", "build", "build_chunk"]
@@ -599,3 +600,5 @@ _add("new_zeros_ones", lambda x: x * x.new_ones(2, 3) + x.new_zeros(3), (2, 3))
 _add("arange", lambda x: x + torch.arange(3) + torch.arange(1, 4) + torch.arange(0, 6, 2), (2, 3))
 _add("full_bool", lambda x: torch.full_like(x > 0, 2.5) & (x < 1), (2, 3))
 _add("scalar_tensor", lambda x: torch.where(x > 0, x, torch.scalar_tensor(2.0)), (2, 3))
+for _case in INDEX_CASES:
+    _add(*_case)

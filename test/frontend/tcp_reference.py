@@ -106,7 +106,7 @@ def _execute(op: ir.Operation, operands: list[Tensor]) -> Tensor:
     if op.name == "arith.constant":
         return _splat(op)
     kinds = [ir.RankedTensorType(value.type).element_type for value in op.operands]
-    if op.name not in ("tcp.cast", "tcp.select"):
+    if op.name not in ("tcp.cast", "tcp.select", "tcp.index_select", "tcp.gather"):
         assert len({str(kind) for kind in kinds}) == 1, (
             f"{op.name}: expected operands of one dtype, got {kinds}"
         )
@@ -157,6 +157,12 @@ def _binary(function: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, T
         return function(a, b)
 
     return run
+
+
+def _div(a: Tensor, b: Tensor) -> Tensor:
+    if a.dtype.is_floating_point:
+        return a / b
+    return torch.where(b == 0, 0, torch.div(a, torch.where(b == 0, 1, b), rounding_mode="trunc"))
 
 
 def _same_rank(*operands: Tensor) -> None:
@@ -297,6 +303,27 @@ def _pad(x: Tensor, low: list[int], high: list[int], interior: list[int], value:
     return x
 
 
+def _filled(x: Tensor, valid: Tensor) -> Tensor:
+    """The values for indices out of range."""
+    if x.dtype == torch.bool:
+        return x & valid
+    fill = math.nan if x.dtype.is_floating_point else torch.iinfo(x.dtype).min
+    return torch.where(valid, x, torch.tensor(fill, dtype=x.dtype))
+
+
+def _index_select(x: Tensor, indices: Tensor, dim: int) -> Tensor:
+    valid = (indices >= 0) & (indices < x.shape[dim])
+    flat = torch.where(valid, indices, 0).long().reshape(-1)
+    shape = (*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :])
+    last = valid.reshape(valid.shape + (1,) * (x.dim() - 1 - dim))
+    return _filled(x.index_select(dim, flat).reshape(shape), last)
+
+
+def _gather(x: Tensor, indices: Tensor, dim: int) -> Tensor:
+    valid = (indices >= 0) & (indices < x.shape[dim])
+    return _filled(x.gather(dim, torch.where(valid, indices, 0).long()), valid)
+
+
 _OPS: dict[str, Callable[..., Tensor]] = {
     **{
         name: getattr(torch, name)
@@ -318,8 +345,9 @@ _OPS: dict[str, Callable[..., Tensor]] = {
     **{name: getattr(torch, name) for name in ("sin", "sqrt", "tanh")},
     **{
         name: _binary(getattr(torch, name))
-        for name in ("add", "sub", "mul", "div", "maximum", "minimum", "pow")
+        for name in ("add", "sub", "mul", "maximum", "minimum", "pow")
     },
+    "div": _binary(_div),
     "silu": lambda x: x * torch.sigmoid(x),
     "gelu": lambda x, approximate: F.gelu(x, approximate=approximate),
     "elu": lambda x, alpha: torch.where(x > 0, x, alpha * torch.expm1(x)),
@@ -347,6 +375,8 @@ _OPS: dict[str, Callable[..., Tensor]] = {
     "slice": _slice,
     "concat": lambda *parts, dim: torch.cat(parts, dim),
     "pad": _pad,
+    "index_select": _index_select,
+    "gather": _gather,
     "reverse": lambda x, dims: x.flip(dims),
 }
 

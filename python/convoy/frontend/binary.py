@@ -119,8 +119,12 @@ def div_rounded(b: Builder, call: Call) -> ir.Value:
     x, y, mode = call.args if len(call.args) == 3 else (*call.args, "floor")
     dtype = call.result.dtype
     if not dtype.is_floating_point:
-        msg = f"expected a floating-point result of a rounded division, got {dtype_name(dtype)}"
-        raise Unsupported(msg)
+        quotient, rest, y = _divided(b, x, y, dtype)
+        if mode != "floor":
+            return quotient
+        one = b.scalar(1, dtype, type_of(quotient).rank)
+        below = b.binary(tcp.SubOp, quotient, one)
+        return b.select(_has_other_sign(b, rest, y), below, quotient)
     if mode == "floor":
         wide = _QUOTIENT[dtype]
         # PyTorch divides by the number in float32, not rounded to float16 or bfloat16.
@@ -150,18 +154,56 @@ def _in(b: Builder, value: Operand, dtype: torch.dtype) -> Operand:
     return b.cast(value, dtype) if isinstance(value, ir.Value) else wrapped_number(value, dtype)
 
 
-@converts("aten.remainder.Tensor", "aten.remainder.Scalar")
+@converts("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor")
 def remainder(b: Builder, call: Call) -> ir.Value:
     """x - floor(x / y) * y."""
     dtype = call.result.dtype
     if not dtype.is_floating_point:
-        msg = f"expected a floating-point result, got {dtype_name(dtype)}"
-        raise Unsupported(msg)
+        _, rest, divisor = _divided(b, call.args[0], call.args[1], dtype)
+        shifted = b.binary(tcp.AddOp, rest, divisor)
+        return b.select(_has_other_sign(b, rest, divisor), shifted, rest)
     wide = _QUOTIENT[dtype]
     x, y = (_in(b, value, dtype) for value in call.args)
     floor = b.unary(tcp.FloorOp, _apply(b, tcp.DivOp, x, y, wide))
     rest = _apply(b, tcp.SubOp, x, _apply(b, tcp.MulOp, floor, y, wide), wide)
     return b.cast(_where_infinite(b, x, y, rest, (x, y), wide), dtype)
+
+
+@converts("aten.fmod.Tensor", "aten.fmod.Scalar")
+def fmod(b: Builder, call: Call) -> ir.Value:
+    """x - trunc(x / y) * y for integers, whose sign is that of x."""
+    dtype = call.result.dtype
+    if dtype.is_floating_point:
+        msg = f"expected an integer result, got {dtype_name(dtype)}"
+        raise Unsupported(msg)
+    return _divided(b, call.args[0], call.args[1], dtype)[1]
+
+
+def _divided(
+    b: Builder, x: Operand, y: Operand, dtype: torch.dtype
+) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """The quotient of integers rounded toward zero, the remainder, and the divisor."""
+    if dtype == torch.bool:
+        msg = "expected integers to divide, got bools"
+        raise Unsupported(msg)
+    rank = max(type_of(each).rank for each in (x, y) if isinstance(each, ir.Value))
+    x, y = (
+        b.cast(each, dtype)
+        if isinstance(each, ir.Value)
+        else b.scalar(wrapped_number(each, dtype), dtype, rank)
+        for each in (x, y)
+    )
+    quotient = b.binary(tcp.DivOp, x, y)
+    return quotient, b.binary(tcp.SubOp, x, b.binary(tcp.MulOp, quotient, y)), y
+
+
+def _has_other_sign(b: Builder, rest: ir.Value, y: ir.Value) -> ir.Value:
+    """Whether a remainder is not zero, and one of it and the divisor is negative: then the quotient
+    was rounded up."""
+    kind = type_of(rest)
+    zero = b.scalar(0, kind.dtype, kind.rank)
+    other = b.compare("ne", b.compare("lt", rest, zero), b.compare("lt", y, zero))
+    return _logical(b, "and", b.compare("ne", rest, zero), other)
 
 
 def _where_infinite(

@@ -9,16 +9,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch_mlir import ir
 
 from convoy.dialects import tcp
-from convoy.frontend._builder import Builder, Unsupported, type_of
-from convoy.frontend._registry import Call, Missing, converts
-from convoy.frontend._types import dtype_name
+from convoy.frontend._builder import Builder, type_of
+from convoy.frontend._registry import Call, converts
+from convoy.frontend.ordering import position_of_extremum, reversed_order
 
 __all__ = ["variance_over"]
-
-_INDICES = Missing("expected use of the values only, got use of their indices")
 
 
 def _dims(x: ir.Value, dims: Any) -> list[int]:
@@ -46,19 +45,49 @@ def extremum(b: Builder, call: Call) -> ir.Value:
 
 
 @converts("aten.max.dim", "aten.min.dim")
-def extremum_dim(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
+def extremum_dim(b: Builder, call: Call) -> Sequence[ir.Value]:
+    """The values and their positions."""
     x, dim, _ = call.args
-    return [b.reshape(_extremum(b, call.name, x, _dims(x, dim)), call.result.shape), _INDICES]
+    x = b.reshape(x, type_of(x).shape or (1,))
+    values = _extremum(b, call.name, x, _dims(x, dim))
+    position = position_of_extremum(
+        b, x, dim % type_of(x).rank, largest=call.name == "aten.max.dim"
+    )
+    return [b.reshape(y, call.result.shape) for y in (values, position)]
 
 
 def _extremum(b: Builder, name: str, x: ir.Value, dims: list[int]) -> ir.Value:
-    """min(x) = -max(-x)."""
+    """The minimum is the maximum in the reversed order. Bools are compared as integers."""
+    dtype = type_of(x).dtype
+    if dtype == torch.bool:
+        return b.cast(_extremum(b, name, b.cast(x, torch.int32), dims), dtype)
     if ".max" in name or ".amax" in name:
         return b.reduce(tcp.ReduceMaxOp, x, dims)
-    if not type_of(x).dtype.is_floating_point:
-        msg = f"expected a floating-point tensor, got {dtype_name(type_of(x).dtype)}"
-        raise Unsupported(msg)
-    return b.unary(tcp.NegOp, b.reduce(tcp.ReduceMaxOp, b.unary(tcp.NegOp, x), dims))
+    return reversed_order(b, b.reduce(tcp.ReduceMaxOp, reversed_order(b, x), dims))
+
+
+@converts("aten.any", "aten.any.dim", "aten.any.dims", "aten.all", "aten.all.dim", "aten.all.dims")
+def any_all(b: Builder, call: Call) -> ir.Value:
+    """Whether an element is not zero, or none is."""
+    x = call.args[0]
+    dims = _dims(x, call.args[1] if ".dim" in call.name else None)
+    kind = type_of(x)
+    x = b.cast(b.compare("ne", x, b.scalar(0, kind.dtype, kind.rank)), torch.int32)
+    y = _extremum(b, ".max" if ".any" in call.name else ".min", x, dims)
+    # The result for uint8 is uint8.
+    return b.reshape(b.cast(y, call.result.dtype), call.result.shape)
+
+
+@converts("aten.prod", "aten.prod.dim_int")
+def product(b: Builder, call: Call) -> ir.Value:
+    """Multiplies the halves of a dim until one element is left."""
+    x = b.wide(b.cast(call.args[0], call.result.dtype))
+    for dim in _dims(x, call.args[1] if ".dim" in call.name else None):
+        while (size := type_of(x).shape[dim]) > 1:
+            half = size // 2
+            y = b.binary(tcp.MulOp, b.slice(x, dim, 0, half), b.slice(x, dim, half, half))
+            x = b.concat([y, b.slice(x, dim, size - 1, 1)], dim) if size % 2 else y
+    return b.reshape(b.cast(x, call.result.dtype), call.result.shape)
 
 
 @converts(
@@ -120,11 +149,15 @@ def vector_norm(b: Builder, call: Call) -> ir.Value:
         y = b.unary(tcp.SqrtOp, b.reduce(tcp.ReduceSumOp, b.binary(tcp.MulOp, x, x), dims))
     elif order == 1:
         y = b.reduce(tcp.ReduceSumOp, b.unary(tcp.AbsOp, x), dims)
-    elif order == math.inf:
-        y = b.reduce(tcp.ReduceMaxOp, b.unary(tcp.AbsOp, x), dims)
+    elif math.isinf(order):
+        y = _extremum(b, ".max" if order > 0 else ".min", b.unary(tcp.AbsOp, x), dims)
+    elif order == 0:
+        kind = type_of(x)
+        ones = b.compare("ne", x, b.scalar(0, kind.dtype, kind.rank))
+        y = b.reduce(tcp.ReduceSumOp, b.cast(ones, kind.dtype), dims)
     else:
-        msg = f"expected a norm of order 1, 2 or inf, got {order}"
-        raise Unsupported(msg)
+        powers = b.binary_scalar(tcp.PowOp, b.unary(tcp.AbsOp, x), order)
+        y = b.binary_scalar(tcp.PowOp, b.reduce(tcp.ReduceSumOp, powers, dims), 1 / order)
     return b.reshape(b.cast(y, call.result.dtype), call.result.shape)
 
 

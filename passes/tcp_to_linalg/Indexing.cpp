@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Ops that read at positions given by another tensor: one generic each, which loads from the input
+// at a computed position.
+
+#include "dialect/tcp/TcpOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/tcp_to_linalg/LinalgUtils.h"
+#include "passes/tcp_to_linalg/Patterns.h"
+
+using namespace mlir;
+using namespace convoy;
+
+namespace {
+
+/// The result for an index out of range.
+Value outOfRange(OpBuilder &builder, Location loc, Type type) {
+  if (auto floating = dyn_cast<FloatType>(type))
+    return arith::ConstantOp::create(
+        builder, loc, FloatAttr::get(type, APFloat::getNaN(floating.getFloatSemantics())));
+  unsigned bits = type.getIntOrFloatBitWidth();
+  return arith::ConstantOp::create(
+      builder, loc,
+      IntegerAttr::get(type, bits == 1 ? APInt::getZero(1) : APInt::getSignedMinValue(bits)));
+}
+
+/// Loads `input` at the loop indices of the input's dims, but at `index` in `dim`.
+Value loadAt(OpBuilder &builder, Location loc, Value input, int64_t dim, Value index,
+             function_ref<int64_t(int64_t)> loopOf) {
+  Type indexType = builder.getIndexType();
+  Value position = arith::IndexCastOp::create(builder, loc, indexType, index);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value last = arith::ConstantIndexOp::create(builder, loc, shapeOf(input)[dim] - 1);
+  SmallVector<Value> indices;
+  for (int64_t i = 0, rank = shapeOf(input).size(); i < rank; ++i)
+    indices.push_back(
+        i != dim ? linalg::IndexOp::create(builder, loc, loopOf(i)).getResult()
+                 : arith::MinSIOp::create(
+                       builder, loc, arith::MaxSIOp::create(builder, loc, position, zero), last)
+                       .getResult());
+  Value element = tensor::ExtractOp::create(builder, loc, input, indices);
+  // A negative index is a large unsigned one.
+  Value inRange = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, position, last);
+  return arith::SelectOp::create(builder, loc, inRange, element,
+                                 outOfRange(builder, loc, element.getType()));
+}
+
+struct IndexSelectPattern : public OpConversionPattern<tcp::IndexSelectOp> {
+  using OpConversionPattern<tcp::IndexSelectOp>::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tcp::IndexSelectOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
+    auto type = cast<RankedTensorType>(op.getType());
+    int64_t dim = op.getDim(), count = shapeOf(op.getIndices()).size();
+    AffineMap map =
+        AffineMap::getMultiDimIdentityMap(type.getRank(), getContext()).getSliceMap(dim, count);
+    rewriter.replaceOp(
+        op, parallelGeneric(rewriter, op.getLoc(), type, adaptor.getIndices(), map,
+                            [&](OpBuilder &inner, Location loc, ValueRange args) {
+                              return loadAt(inner, loc, adaptor.getInput(), dim, args[0],
+                                            [&](int64_t i) { return i < dim ? i : i + count - 1; });
+                            }));
+    return success();
+  }
+};
+
+struct GatherPattern : public OpConversionPattern<tcp::GatherOp> {
+  using OpConversionPattern<tcp::GatherOp>::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tcp::GatherOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
+    auto type = cast<RankedTensorType>(op.getType());
+    int64_t dim = op.getDim();
+    rewriter.replaceOp(op, broadcastGeneric(rewriter, op.getLoc(), type, adaptor.getIndices(),
+                                            [&](OpBuilder &inner, Location loc, ValueRange args) {
+                                              return loadAt(inner, loc, adaptor.getInput(), dim,
+                                                            args[0], [](int64_t i) { return i; });
+                                            }));
+    return success();
+  }
+};
+
+} // namespace
+
+void convoy::populateIndexingPatterns(RewritePatternSet &patterns) {
+  patterns.add<IndexSelectPattern, GatherPattern>(patterns.getContext());
+}

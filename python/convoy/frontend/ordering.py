@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Positions of extreme elements, sorting, and running totals along a dim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch_mlir import ir
+
+from convoy.dialects import tcp
+from convoy.frontend._builder import Builder, Unsupported, type_of
+from convoy.frontend._registry import Call, converts
+from convoy.frontend._types import TensorType
+
+__all__ = ["position_of_extremum", "reversed_order"]
+
+#: The largest number of pairs of elements that sorting compares.
+_MOST_PAIRS = 2**34
+
+
+def _numbers(b: Builder, count: int, rank: int, dim: int) -> ir.Value:
+    """0, 1, ..., count - 1 along `dim` of a tensor of `rank`."""
+    shape = [1] * rank
+    shape[dim] = count
+    return b.reshape(b.weight(f"arange_{count}", torch.arange(count)), shape)
+
+
+def _ordered(b: Builder, x: ir.Value) -> ir.Value:
+    """Numbers in the order of `x`, for comparisons: int64 for bools and integers."""
+    return x if type_of(x).dtype.is_floating_point else b.cast(x, torch.int64)
+
+
+def reversed_order(b: Builder, x: ir.Value) -> ir.Value:
+    """-x for floats; -1 - x for integers, which also has a result for the smallest one."""
+    kind = type_of(x)
+    if kind.dtype.is_floating_point:
+        return b.unary(tcp.NegOp, x)
+    return b.binary(tcp.SubOp, b.scalar(-1, kind.dtype, kind.rank), x)
+
+
+def position_of_extremum(b: Builder, x: ir.Value, dim: int, *, largest: bool) -> ir.Value:
+    """The first position of the largest or smallest element of `dim`, which becomes 1. As in
+    PyTorch, NaN is both the largest and the smallest."""
+    x = _ordered(b, x)
+    kind = type_of(x)
+    key = x if largest else reversed_order(b, x)
+    found = b.compare("eq", key, b.reduce(tcp.ReduceMaxOp, key, [dim]))
+    if kind.dtype.is_floating_point:
+        # The maximum is NaN if there is one.
+        nan = b.compare("ne", x, x)
+        found = b.select(found, found, nan)
+    count = kind.shape[dim]
+    # The first position is the largest of the negated ones.
+    numbers = b.unary(tcp.NegOp, _numbers(b, count, kind.rank, dim))
+    first = b.select(found, numbers, b.scalar(-count, torch.int64, kind.rank))
+    return b.unary(tcp.NegOp, b.reduce(tcp.ReduceMaxOp, first, [dim]))
+
+
+@converts("aten.argmax", "aten.argmin")
+def argmax_argmin(b: Builder, call: Call) -> ir.Value:
+    """Without a dim, the position among all elements."""
+    x, dim, _ = call.args
+    if dim is None or not type_of(x).rank:
+        x, dim = b.reshape(x, (math.prod(type_of(x).shape),)), 0
+    y = position_of_extremum(b, x, dim % type_of(x).rank, largest=call.name == "aten.argmax")
+    return b.reshape(y, call.result.shape)
+
+
+@converts("aten.cumsum", "aten.cumprod")
+def running_total(b: Builder, call: Call) -> ir.Value:
+    """Adds elements 1, 2, 4, ... places before. The sums are those of a tree, so their error grows
+    with the logarithm of the length."""
+    x, dim, _ = call.args
+    x = b.wide(b.cast(x, call.result.dtype))
+    if type_of(x).rank:
+        op, neutral = (tcp.AddOp, 0.0) if call.name == "aten.cumsum" else (tcp.MulOp, 1.0)
+        x = _scan(b, x, dim % type_of(x).rank, op, neutral)
+    return b.cast(x, call.result.dtype)
+
+
+def _scan(b: Builder, x: ir.Value, dim: int, op: type[ir.OpView], neutral: float) -> ir.Value:
+    kind = type_of(x)
+    size, step = kind.shape[dim], 1
+    while step < size:
+        low = [step if each == dim else 0 for each in range(kind.rank)]
+        before = b.emit(
+            tcp.PadOp,
+            kind,
+            x,
+            low=low,
+            high=[-each for each in low],
+            interior=[0] * kind.rank,
+            value=neutral,
+        )
+        x = b.binary(op, x, before)
+        step *= 2
+    return x
+
+
+@converts("aten.topk")
+def topk(b: Builder, call: Call) -> Sequence[ir.Value]:
+    x, count, dim, largest, _ = call.args
+    return _sorted(b, call, x, dim, count, descending=largest)
+
+
+@converts("aten.sort", "aten.sort.stable")
+def sort(b: Builder, call: Call) -> Sequence[ir.Value]:
+    if call.name == "aten.sort":
+        x, dim, descending = call.args
+    else:
+        x, _, dim, descending = call.args
+    count = type_of(x).shape[dim] if type_of(x).rank else 1
+    return _sorted(b, call, x, dim, count, descending=descending)
+
+
+@converts("aten.argsort", "aten.argsort.stable")
+def argsort(b: Builder, call: Call) -> ir.Value:
+    if call.name == "aten.argsort":
+        x, dim, descending = call.args
+    else:
+        x, _, dim, descending = call.args
+    x = b.reshape(x, type_of(x).shape or (1,))
+    order = _order(b, x, dim, type_of(x).shape[dim], descending=descending)
+    return b.reshape(order, call.result.shape)
+
+
+def _sorted(
+    b: Builder, call: Call, x: ir.Value, dim: int, count: int, *, descending: bool
+) -> Sequence[ir.Value]:
+    x = b.reshape(x, type_of(x).shape or (1,))
+    order = _order(b, x, dim, count, descending=descending)
+    kind = TensorType(type_of(order).shape, type_of(x).dtype)
+    values = b.emit(tcp.GatherOp, kind, x, order, dim=dim % type_of(x).rank)
+    return [b.reshape(values, call.results[0].shape), b.reshape(order, call.results[1].shape)]
+
+
+def _order(b: Builder, x: ir.Value, dim: int, count: int, *, descending: bool) -> ir.Value:
+    """The positions of the first `count` elements in order; equal elements keep their order. NaN is
+    the largest.
+
+    The rank of an element is the number of elements before it in the order, so the work is
+    quadratic in the size of the dim, and all of it is parallel.
+    """
+    x = _ordered(b, x)
+    kind = type_of(x)
+    dim %= kind.rank
+    size = kind.shape[dim]
+    if (pairs := size * math.prod(kind.shape)) > _MOST_PAIRS:
+        msg = f"expected at most {_MOST_PAIRS} pairs of elements to sort, got {pairs}"
+        raise Unsupported(msg)
+    # Elements are in dim `rank`, those that they are compared with in `dim`.
+    other = b.reshape(x, (*kind.shape, 1))
+    perm = [*range(kind.rank + 1)]
+    perm[dim], perm[-1] = perm[-1], perm[dim]
+    mine = b.transpose(other, perm)
+    before = _is_less(b, mine, other) if descending else _is_less(b, other, mine)
+    after = _is_less(b, other, mine) if descending else _is_less(b, mine, other)
+    rank = kind.rank + 1
+    earlier = b.compare("lt", _numbers(b, size, rank, dim), _numbers(b, size, rank, rank - 1))
+    # Before it, or neither before nor after it and earlier.
+    false = b.scalar(False, torch.bool, rank)
+    counted = b.select(before, before, b.select(after, false, earlier))
+    places = b.reduce(tcp.ReduceSumOp, b.cast(counted, torch.int64), [dim])
+    # Places are in dim `rank`; the element at place k is the sum of the positions with that place.
+    wanted = b.reshape(
+        b.weight(f"arange_{count}", torch.arange(count)),
+        [count if each == dim else 1 for each in range(rank)],
+    )
+    here = b.compare("eq", places, wanted)
+    numbers = b.select(here, _numbers(b, size, rank, rank - 1), b.scalar(0, torch.int64, rank))
+    order = b.reduce(tcp.ReduceSumOp, numbers, [rank - 1])
+    return b.reshape(order, type_of(order).shape[:-1])
+
+
+def _is_less(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
+    """x < y, where NaN is larger than any number."""
+    less = b.compare("lt", x, y)
+    if not type_of(x).dtype.is_floating_point:
+        return less
+    nan = b.compare("ne", y, y)
+    return b.select(nan, b.compare("eq", x, x), less)
