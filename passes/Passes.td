@@ -78,7 +78,12 @@ def TcpSetDtypePass : Pass<"tcp-set-dtype", "::mlir::func::FuncOp"> {
     results are cast back. Values that depend only on weights keep their type and are cast where
     they are combined with data. Squares, powers and exponentials that are only summed, and values
     computed only from such sums, keep the model's type: they may exceed the range of f16 although
-    the final result does not. An empty `dtype` changes nothing.
+    the final result does not. An empty `dtype` keeps all types.
+
+    `keep-float32` names ops that compute in f32 if they would use a narrower type: `tcp.softmax` or
+    `softmax` all ops of this type, `model.py:12` those of this line, and `layer1.0.conv1` those
+    that use a weight of this module. Their operands are cast, and so are their results where others
+    use them. A kept `tcp.cast` does not round. A name without ops is an error.
 
     ```mlir
     %0 = tcp.mul %x, %w : tensor<8xf32>, tensor<8xf32> -> tensor<8xf32>
@@ -95,7 +100,11 @@ def TcpSetDtypePass : Pass<"tcp-set-dtype", "::mlir::func::FuncOp"> {
     return %3 : tensor<8xf32>
     ```
   }];
-  let options = [Option<"dtype", "dtype", "std::string", "", "f32, f16 or bf16; empty: the model's types">];
+  let options = [
+    Option<"dtype", "dtype", "std::string", "", "f32, f16 or bf16; empty: the model's types">,
+    ListOption<"keepFloat32", "keep-float32", "std::string",
+               "ops that compute in f32: types, lines and modules">
+  ];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 

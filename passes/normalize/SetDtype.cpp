@@ -6,6 +6,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "passes/Passes.h"
+#include "passes/normalize/KeptOps.h"
 #include "passes/normalize/Weights.h"
 
 namespace convoy {
@@ -26,15 +27,18 @@ struct SetDtypePass : public convoy::impl::TcpSetDtypePassBase<SetDtypePass> {
 
 class Converter {
 public:
-  Converter(func::FuncOp function, FloatType dtype)
+  /// Ops of `kept` compute in f32 at least. A null `dtype` keeps the types of all others.
+  Converter(func::FuncOp function, FloatType dtype, llvm::DenseSet<Operation *> kept)
       : block(function.getBody().front()), weights(function),
-        builder(function.getContext(), &weights), dtype(dtype) {}
+        builder(function.getContext(), &weights), dtype(dtype), kept(std::move(kept)) {}
 
   void run();
 
 private:
   void findWide();
   void convert(Operation *op);
+  /// The element type in which `op` takes or makes a value of this element type in the model.
+  Type computeType(Operation *op, Type modelType);
   /// Casts `operand` to `elementType`.
   void setOperand(OpOperand &operand, Type elementType);
 
@@ -42,8 +46,11 @@ private:
   WeightValues weights;
   OpBuilder builder;
   FloatType dtype;
+  llvm::DenseSet<Operation *> kept;
   /// Ops that keep the model's type.
   llvm::DenseSet<Operation *> wide;
+  /// The element types of values in the model.
+  llvm::DenseMap<Value, Type> modelTypes;
   llvm::DenseMap<std::pair<Value, Type>, Value> casts;
 };
 
@@ -66,7 +73,7 @@ static bool growsFast(Operation *op) {
 /// values that depend only on such sums.
 void Converter::findWide() {
   // The range of f32 and wider types is sufficient.
-  if (dtype.getWidth() >= 32)
+  if (!dtype || dtype.getWidth() >= 32)
     return;
   auto isSum = [](Operation *op) { return isa<ReduceSumOp, ReduceMeanOp>(op); };
   for (Operation &op : block) {
@@ -113,25 +120,34 @@ void Converter::setOperand(OpOperand &operand, Type elementType) {
   operand.set(result);
 }
 
+Type Converter::computeType(Operation *op, Type modelType) {
+  Type type = wide.contains(op) || !dtype ? modelType : dtype;
+  if (kept.contains(op) && type.getIntOrFloatBitWidth() < 32)
+    return Float32Type::get(type.getContext());
+  return type;
+}
+
 void Converter::convert(Operation *op) {
-  if (isa<CastOp>(op)) {
-    // A cast accepts any operand type; only its result type changes.
-    if (isFloat(op->getResult(0).getType()))
-      op->getResult(0).setType(withElementType(op->getResult(0).getType(), dtype));
-    return;
-  }
-  bool isWide = wide.contains(op);
-  for (OpOperand &operand : op->getOpOperands())
-    setOperand(operand, isWide ? getElementTypeOrSelf(op->getResult(0).getType()) : dtype);
-  if (isWide)
-    return;
+  // A cast accepts any operand type; only its result type changes.
+  if (!isa<CastOp>(op))
+    for (OpOperand &operand : op->getOpOperands())
+      if (Type type = modelTypes.lookup(operand.get()))
+        setOperand(operand, computeType(op, type));
   for (Value result : op->getResults())
-    if (isFloat(result.getType()))
-      result.setType(withElementType(result.getType(), dtype));
+    if (Type type = modelTypes.lookup(result))
+      result.setType(withElementType(result.getType(), computeType(op, type)));
 }
 
 void Converter::run() {
   findWide();
+  auto remember = [&](ValueRange values) {
+    for (Value value : values)
+      if (isFloat(value.getType()))
+        modelTypes[value] = getElementTypeOrSelf(value.getType());
+  };
+  remember(block.getArguments());
+  for (Operation &op : block)
+    remember(op.getResults());
   auto results = cast<func::FuncOp>(block.getParentOp()).getResultTypes();
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (op.getNumResults() == 1 && weights.contains(op.getResult(0)))
@@ -148,7 +164,7 @@ void Converter::run() {
 
 void SetDtypePass::runOnOperation() {
   func::FuncOp function = getOperation();
-  if (dtype.empty() || function.isExternal())
+  if ((dtype.empty() && keepFloat32.empty()) || function.isExternal())
     return;
   Builder builder(&getContext());
   auto type = llvm::StringSwitch<FloatType>(dtype)
@@ -156,7 +172,7 @@ void SetDtypePass::runOnOperation() {
                   .Case("f16", builder.getF16Type())
                   .Case("bf16", builder.getBF16Type())
                   .Default(FloatType());
-  if (!type) {
+  if (!type && !dtype.empty()) {
     function.emitError("expects dtype f32, f16 or bf16, but got '") << dtype.getValue() << "'";
     return signalPassFailure();
   }
@@ -177,5 +193,8 @@ void SetDtypePass::runOnOperation() {
         return signalPassFailure();
       }
   }
-  Converter(function, type).run();
+  auto kept = findKeptOps(function, keepFloat32);
+  if (failed(kept))
+    return signalPassFailure();
+  Converter(function, type, std::move(*kept)).run();
 }

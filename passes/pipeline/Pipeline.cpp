@@ -42,7 +42,9 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
   pm.addNestedPass<func::FuncOp>(createTcpDecomposeConvTransposePass());
   // Scales are folded before the type changes, so that they are rounded once.
   pm.addNestedPass<func::FuncOp>(createTcpFoldScaleIntoConvPass());
-  pm.addNestedPass<func::FuncOp>(createTcpSetDtypePass({options.dtype}));
+  pm.addNestedPass<func::FuncOp>(
+      createTcpSetDtypePass({options.dtype, SmallVector<std::string>(options.keepFloat32.begin(),
+                                                                     options.keepFloat32.end())}));
   pm.addNestedPass<func::FuncOp>(createTcpChannelsLastPass());
   pm.addNestedPass<func::FuncOp>(createTcpFlattenProductsPass());
   if (isFor(options, tcp::Target::Cuda))

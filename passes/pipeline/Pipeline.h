@@ -20,6 +20,9 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       *this, "dtype",
       llvm::cl::desc("f32, f16 or bf16: compute in this type; empty keeps the model's types"),
       llvm::cl::init("")};
+  ListOption<std::string> keepFloat32{
+      *this, "keep-float32",
+      llvm::cl::desc("ops that compute in f32 whatever the dtype: types, lines and modules")};
   Option<std::string> cpu{*this, "cpu", llvm::cl::desc("LLVM CPU name of the host, or native"),
                           llvm::cl::init("native")};
   Option<std::string> chip{*this, "chip",

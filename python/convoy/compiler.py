@@ -118,6 +118,7 @@ def compile(
     dtype: str | torch.dtype | None = None,
     cpu: str | None = None,
     chip: str = "sm_80",
+    keep_float32: Sequence[str] = (),
     weights: bool = True,
     allow_tf32: bool = True,
     alternatives: bool = True,
@@ -141,6 +142,9 @@ def compile(
             target "cpu", "x86-64-v3" on "cuda".
         chip: The oldest GPU architecture that the generated kernels run on, "sm_80" to "sm_121",
             without a letter suffix.
+        keep_float32: Ops that compute in float32 although `dtype` or the model has a narrower type:
+            types of tcp ops ("softmax"), lines ("model.py:12") and modules ("layer1.0.conv1").
+            `convoy bisect` finds the ops for which it matters.
         weights: Whether the compiled model contains the data of the weights.
         allow_tf32: Whether float32 products may round their factors to TF32 (10 bits of mantissa).
         alternatives: Whether to compile alternatives of cuDNN graphs for tuning: graphs split into
@@ -159,7 +163,7 @@ def compile(
     Raises:
         FrontendError: The module cannot be imported.
         InputError: `example_inputs` is not a tuple or list, or contains an unsupported value.
-        CompileError: A phase fails.
+        CompileError: A phase fails, or a name of `keep_float32` selects no op.
         ValueError: An option has an invalid value.
         convoy_runtime.DeviceError: `plan_for` is given, and cuDNN, cuBLASLt or the properties of
             a GPU are missing.
@@ -171,6 +175,7 @@ def compile(
         dtype=dtype,
         cpu=cpu,
         chip=chip,
+        keep_float32=keep_float32,
         weights=weights,
         allow_tf32=allow_tf32,
         alternatives=alternatives,

@@ -48,6 +48,8 @@ class CompileOptions:
             "cpu" and "x86-64-v3" on "cuda".
         chip: The oldest GPU architecture that the generated kernels run on, "sm_80" to "sm_121",
             without a letter suffix.
+        keep_float32: Ops that compute in float32 although `dtype` or the model has a narrower type:
+            types of tcp ops ("softmax"), lines ("model.py:12") and modules ("layer1.0.conv1").
         weights: Whether the artifact contains the data of the weights.
         allow_tf32: Whether float32 products may round their factors to TF32 (10 bits of mantissa),
             the default of cuDNN and PyTorch.
@@ -69,6 +71,7 @@ class CompileOptions:
     dtype: str | None = None
     cpu: str | None = None
     chip: str = "sm_80"
+    keep_float32: tuple[str, ...] = ()
     weights: bool = True
     allow_tf32: bool = True
     alternatives: bool = True
@@ -81,6 +84,13 @@ class CompileOptions:
         _expect("target", self.target, ("cpu", "cuda"))
         if self.dtype is not None:
             _expect("dtype", self.dtype, tuple(_ELEMENT_TYPES))
+        for name in self.keep_float32:
+            if not name or set(name) & set(", \t\n\"'{}"):
+                message = (
+                    "expected names without spaces, commas, quotes and braces in keep_float32, got "
+                    f"{name!r}"
+                )
+                raise ValueError(message)
         from convoy import _convoy
 
         # The names of CPUs and GPU architectures are LLVM's.
@@ -108,6 +118,7 @@ class CompileOptions:
         dtype: str | torch.dtype | None = None,
         cpu: str | None = None,
         chip: str = "sm_80",
+        keep_float32: Sequence[str] = (),
         weights: bool = True,
         allow_tf32: bool = True,
         alternatives: bool = True,
@@ -122,6 +133,7 @@ class CompileOptions:
             dtype=None if dtype is None else str(dtype).removeprefix("torch."),
             cpu=cpu,
             chip=chip,
+            keep_float32=_names("keep_float32", keep_float32),
             weights=weights,
             allow_tf32=allow_tf32,
             alternatives=alternatives,
@@ -139,6 +151,8 @@ class CompileOptions:
         pairs = [("target", self.target), ("cpu", cpu), ("chip", self.chip)]
         if self.dtype is not None:
             pairs.append(("dtype", _ELEMENT_TYPES[self.dtype]))
+        if self.keep_float32:
+            pairs.append(("keep-float32", ",".join(self.keep_float32)))
         if not self.allow_tf32:
             pairs.append(("allow-tf32", "false"))
         if not self.alternatives:
@@ -146,6 +160,13 @@ class CompileOptions:
         if self.support_table is not None:
             pairs.append(("support-table", str(self.support_table)))
         return pairs
+
+
+def _names(option: str, names: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(names, str):
+        message = f"expected {option} to be a sequence of names, got the string {names!r}"
+        raise ValueError(message)
+    return tuple(names)
 
 
 def _check_folder(name: str, path: Path) -> None:

@@ -55,6 +55,15 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         help="compute type; default: the model's types",
     )
     parser.add_argument(
+        "--keep-float32",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="OP",
+        help="ops that compute in float32 whatever the dtype: a type (softmax), a line "
+        "(model.py:12) or a module (layer1.0.conv1); convoy bisect finds them",
+    )
+    parser.add_argument(
         "--cpu", metavar="NAME", help="LLVM's name of the CPU that runs the host code, or native"
     )
     parser.add_argument(
@@ -127,6 +136,7 @@ def main(options: argparse.Namespace) -> int:
         dtype=options.dtype,
         cpu=options.cpu,
         chip=options.chip,
+        keep_float32=options.keep_float32,
         weights=not options.no_weights,
         allow_tf32=not options.no_tf32,
         alternatives=not options.no_alternatives,
