@@ -103,5 +103,5 @@ $(VENV)/.python: pyproject.toml $(VENV)/.debian
 $(VENV)/.built: $(VENV)/.python $(SOURCES)
 	@echo "convoy: building the compiler"
 	$(call compile,default)
-	@ln -sf ../../build/bin/convoy-opt ../../build/bin/convoy-lsp-server $(BIN)/
+	@ln -sf ../../build/bin/convoy-opt ../../build/bin/convoy-lsp-server ../../build/bin/convoy-reduce $(BIN)/
 	@touch $@

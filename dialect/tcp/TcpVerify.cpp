@@ -376,7 +376,7 @@ LogicalResult GatherOp::verify() {
 
 //===-- groups -------------------------------------------------------------===//
 
-LogicalResult IsolatedGroupOp::verify() {
+LogicalResult IsolatedGroupOp::verifyRegions() {
   Block &body = getBody().front();
   // isolated_group_c1
   if (body.getArgumentTypes() != getInputs().getTypes())
