@@ -14,11 +14,11 @@ from types import ModuleType
 from typing import Any
 
 from convoy import __version__
-from convoy.cli import bench, compile, explain, import_, inspect, merge, run, tune
+from convoy.cli import bench, bisect, compile, explain, import_, inspect, merge, run, tune
 
 __all__ = ["run_command"]
 
-_COMMANDS = (compile, run, inspect, explain, tune, merge, bench, import_)
+_COMMANDS = (compile, run, inspect, explain, tune, merge, bench, bisect, import_)
 
 _EPILOG = """\
 a first session:

@@ -35,7 +35,7 @@ from convoy.frontend._inputs import check_module
 from convoy.frontend._literals import Literals
 from convoy.output_names import named_leaves
 
-__all__ = ["ImportedModule", "import_module"]
+__all__ = ["ImportedModule", "import_module", "import_program"]
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,25 @@ def import_module(
     check_module(module, example_inputs)
     program = export_module(module, example_inputs)
     keep_user_lines(program.graph)
+    return import_program(program, module, name=name)
+
+
+def import_program(
+    program: torch.export.ExportedProgram, module: torch.nn.Module, *, name: str = "model"
+) -> ImportedModule:
+    """Imports the result of `export_module`. The stack traces of its nodes become locations.
+
+    Args:
+        program: The exported program.
+        module: The module.
+        name: The name of the model.
+
+    Returns:
+        The model in `tcp`.
+
+    Raises:
+        InputError, UnsupportedOpsError: As `import_module`.
+    """
     _check_written(program, module)
     arguments = _arguments(program, fold_constants(program))
     outputs = _output_names(program)
