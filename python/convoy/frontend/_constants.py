@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.export.graph_signature import InputKind, TensorArgument
+from torch.export.graph_signature import InputKind, InputSpec, TensorArgument
 from torch.fx.node import map_arg
 
 from convoy.frontend._types import unsupported_dtype
@@ -34,22 +34,18 @@ _COPIES = (
 )
 
 
-def fold_constants(program: torch.export.ExportedProgram) -> dict[str, torch.Tensor]:
-    """Replaces values that depend only on constants by new placeholders of the graph.
+def fold_constants(program: torch.export.ExportedProgram) -> None:
+    """Makes values that depend only on constants constants of the program.
 
     A creation op whose result is used directly remains. A value with equal elements becomes
-    aten.full. Placeholders of constants that have no other use are erased.
+    aten.full. Constants that have no other use are removed.
 
     Args:
-        program: An exported program. Its graph is modified, its signature is not.
-
-    Returns:
-        The values of the new placeholders by name. They follow the program's placeholders.
+        program: An exported program. Its graph, its signature and its constants are modified.
     """
-    graph = program.graph
+    graph, specs = program.graph, program.graph_signature.input_specs
     known = _known_values(program)
     unused = {node for node in graph.nodes if node.op == "placeholder" and not node.users}
-    folded: dict[str, torch.Tensor] = {}
     last = [node for node in graph.nodes if node.op == "placeholder"][-1:]
     for node in _replaced(graph, known):
         value = known[node]
@@ -61,17 +57,19 @@ def fold_constants(program: torch.export.ExportedProgram) -> dict[str, torch.Ten
                     {"dtype": value.dtype, "device": value.device, "pin_memory": False},
                 )
         else:
-            name = f"{node.name}_value"
             with graph.inserting_after(*last) if last else graph.inserting_before():
-                new = graph.placeholder(name)
+                new = graph.placeholder(f"{node.name}_value")
             last = [new]
-            folded[new.name] = value.contiguous()
+            program.constants[new.name] = value.contiguous()
+            argument = TensorArgument(name=new.name)
+            specs.append(InputSpec(InputKind.CONSTANT_TENSOR, argument, new.name))
         new.meta = dict(node.meta)
         node.replace_all_uses_with(new)
     for node in reversed(list(graph.nodes)):
         if node in known and not node.users and node not in unused:
             graph.erase_node(node)
-    return folded
+    kept = {node.name for node in graph.nodes if node.op == "placeholder"}
+    specs[:] = [spec for spec in specs if spec.arg.name in kept]
 
 
 def _known_values(program: torch.export.ExportedProgram) -> dict[torch.fx.Node, Any]:

@@ -16,13 +16,7 @@ from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
-from torch.export.graph_signature import (
-    ExportGraphSignature,
-    InputKind,
-    InputSpec,
-    OutputKind,
-    TensorArgument,
-)
+from torch.export.graph_signature import ExportGraphSignature, InputKind, OutputKind, TensorArgument
 from torch_mlir import ir
 from torch_mlir.dialects import torch as torch_dialect
 from torch_mlir.extras.fx_importer import FxImporter
@@ -112,7 +106,8 @@ def import_program(
         InputError, UnsupportedOpsError: As `import_module`.
     """
     _check_written(program, module)
-    arguments = _arguments(program, fold_constants(program))
+    fold_constants(program)
+    arguments = _arguments(program)
     outputs = _output_names(program)
     check_operations(program.graph)
     context = ir.Context()
@@ -181,11 +176,7 @@ def _check_written(program: torch.export.ExportedProgram, module: torch.nn.Modul
         raise InputError(msg)
 
 
-def _arguments(
-    program: torch.export.ExportedProgram, folded: Mapping[str, torch.Tensor]
-) -> list[Argument]:
-    """The arguments in the order of the graph's placeholders. `folded` are those of
-    `fold_constants`."""
+def _arguments(program: torch.export.ExportedProgram) -> list[Argument]:
     signature = program.graph_signature
     if not signature.output_specs:
         msg = "expected a model that returns tensors, got one without results"
@@ -197,32 +188,27 @@ def _arguments(
                 f"{getattr(output.arg, 'value', output.arg)!r}"
             )
             raise InputError(msg)
-    specs = {spec.arg.name: spec for spec in signature.input_specs}
-    return [
-        Argument(node.name, folded[node.name])
-        if node.name in folded
-        else _argument(specs[node.name], program)
-        for node in program.graph.nodes
-        if node.op == "placeholder"
-    ]
-
-
-def _argument(spec: InputSpec, program: torch.export.ExportedProgram) -> Argument:
-    if not isinstance(spec.arg, TensorArgument):
-        got = getattr(spec.arg, "value", spec.arg)
-        msg = f"input '{spec.arg.name}': expected a tensor, got {got!r}"
-        raise InputError(msg)
-    if spec.kind is InputKind.USER_INPUT:
-        return Argument(spec.arg.name)
-    assert spec.target is not None
-    tensor = program.state_dict.get(spec.target)
-    if tensor is None:
-        tensor = program.constants[spec.target]
-    assert isinstance(tensor, torch.Tensor)
-    inline = spec.kind is InputKind.CONSTANT_TENSOR and tensor.numel() == 1
-    # The data is read from memory, which differs from the values of views with the negative or
-    # conjugate bit.
-    return Argument(spec.target, tensor.detach().resolve_neg().resolve_conj().contiguous(), inline)
+    arguments = []
+    for spec in signature.input_specs:
+        if not isinstance(spec.arg, TensorArgument):
+            got = getattr(spec.arg, "value", spec.arg)
+            msg = f"input '{spec.arg.name}': expected a tensor, got {got!r}"
+            raise InputError(msg)
+        if spec.kind is InputKind.USER_INPUT:
+            arguments.append(Argument(spec.arg.name))
+            continue
+        assert spec.target is not None
+        tensor = program.state_dict.get(spec.target)
+        if tensor is None:
+            tensor = program.constants[spec.target]
+        assert isinstance(tensor, torch.Tensor)
+        inline = spec.kind is InputKind.CONSTANT_TENSOR and tensor.numel() == 1
+        # The data is read from memory, which differs from the values of views with the negative or
+        # conjugate bit.
+        arguments.append(
+            Argument(spec.target, tensor.detach().resolve_neg().resolve_conj().contiguous(), inline)
+        )
+    return arguments
 
 
 def _output_names(program: torch.export.ExportedProgram) -> list[str]:
