@@ -140,3 +140,30 @@ def test_random_values_are_not_constants() -> None:
 
 def test_returned_constant() -> None:
     check(_Function(lambda x: torch.arange(6).flip(0) * 2), torch.randn(1))
+
+
+_EMPTY_CASES: dict[str, Callable[[Tensor], Tensor]] = {
+    "returned": lambda x: x[:0].exp(),
+    "summed": lambda x: x + x[:0].sum(),
+    "mean": lambda x: x + x[:0].mean(0).nan_to_num(2.5),
+    "product": lambda x: x + x[:0].prod() + x[:, :0] @ x[:0],
+    "concatenated": lambda x: torch.cat([x[:0], x, x[3:3]]),
+    "padded": lambda x: x + nn.functional.pad(x[:0], (0, 0, 3, 5), value=2.0),
+    "rolled": lambda x: x[:, :0].roll(1, 1),
+    "any_all": lambda x: x * (x[:0] > 0).all(),
+}
+
+
+@pytest.mark.parametrize("name", _EMPTY_CASES)
+def test_tensors_without_elements(name: str) -> None:
+    check(_Function(_EMPTY_CASES[name]), torch.randn(8, 8))
+
+
+def test_input_without_elements() -> None:
+    check(_Function(lambda x: torch.ones(3) + x.sum()), torch.randn(0, 8))
+    check(_Function(lambda x: x), torch.randn(0, 8))
+
+
+def test_sizes_that_depend_on_values_are_reported() -> None:
+    with pytest.raises(UnsupportedOpsError, match="nonzero"):
+        import_module(_Function(lambda x: x.nonzero() + 1).eval(), (torch.randn(8),))

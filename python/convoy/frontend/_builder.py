@@ -113,7 +113,10 @@ class Builder:
         return op.results[0]
 
     def full(self, value: float | int | bool, result: TensorType) -> ir.Value:
-        """A tensor filled with a number: a scalar and a `tcp.broadcast`."""
+        """A tensor filled with a number: a scalar and a `tcp.broadcast`, or a constant without
+        elements."""
+        if 0 in result.shape:
+            return self.constant(value, result)
         return self.broadcast(self.scalar(value, result.dtype, result.rank), result.shape)
 
     def weight(self, name: str, tensor: torch.Tensor) -> ir.Value:

@@ -2,6 +2,8 @@
 
 """Evaluates what depends only on constants: masks, position ids, tables of indices, frequencies.
 
+Tensors without elements are constants too, whatever they are computed from.
+
 Constants are tensors that no new weights can replace: creation ops such as arange, lifted tensors,
 and buffers that are not in the `state_dict`. PyTorch itself computes the values, so ops without a
 conversion to `tcp` are allowed, and the values have PyTorch's rounding whatever the compute type of
@@ -44,12 +46,13 @@ def fold_constants(program: torch.export.ExportedProgram) -> None:
         program: An exported program. Its graph, its signature and its constants are modified.
     """
     graph, specs = program.graph, program.graph_signature.input_specs
-    known = _known_values(program)
-    unused = {node for node in graph.nodes if node.op == "placeholder" and not node.users}
+    constants = _constants(program)
+    known = _known_values(graph, constants)
+    used = {node.name for node in graph.nodes if node.users and node.name in constants}
     last = [node for node in graph.nodes if node.op == "placeholder"][-1:]
     for node in _replaced(graph, known):
         value = known[node]
-        if value.numel() and (splat := _splat(value)) is not None:
+        if (splat := _splat(value)) is not None:
             with graph.inserting_before(node):
                 new = graph.call_function(
                     torch.ops.aten.full.default,
@@ -66,15 +69,15 @@ def fold_constants(program: torch.export.ExportedProgram) -> None:
         new.meta = dict(node.meta)
         node.replace_all_uses_with(new)
     for node in reversed(list(graph.nodes)):
-        if node in known and not node.users and node not in unused:
+        if node in known and not node.users and (node.op != "placeholder" or node.name in used):
             graph.erase_node(node)
     kept = {node.name for node in graph.nodes if node.op == "placeholder"}
     specs[:] = [spec for spec in specs if spec.arg.name in kept]
 
 
-def _known_values(program: torch.export.ExportedProgram) -> dict[torch.fx.Node, Any]:
-    """The values of all nodes that depend only on constants."""
-    constants = {
+def _constants(program: torch.export.ExportedProgram) -> dict[str, torch.Tensor]:
+    """The tensors that no new weights can replace, by the names of their placeholders."""
+    return {
         spec.arg.name: program.constants[spec.target]
         for spec in program.graph_signature.input_specs
         if isinstance(spec.arg, TensorArgument)
@@ -84,10 +87,18 @@ def _known_values(program: torch.export.ExportedProgram) -> dict[torch.fx.Node, 
             or (spec.kind is InputKind.BUFFER and not spec.persistent)
         )
     }
+
+
+def _known_values(
+    graph: torch.fx.Graph, constants: Mapping[str, torch.Tensor]
+) -> dict[torch.fx.Node, Any]:
+    """The values of all nodes that depend only on constants."""
     known: dict[torch.fx.Node, Any] = {}
-    for node in program.graph.nodes:
+    for node in graph.nodes:
         if node.op == "placeholder" and node.name in constants:
             known[node] = constants[node.name].detach()
+        elif (empty := _empty_value(node)) is not None:
+            known[node] = empty
         elif (
             node.op == "call_function"
             and _is_pure(node.target)
@@ -95,6 +106,17 @@ def _known_values(program: torch.export.ExportedProgram) -> dict[torch.fx.Node, 
         ):
             _evaluate(node, known)
     return known
+
+
+def _empty_value(node: torch.fx.Node) -> torch.Tensor | None:
+    """The value of a node whose result has no elements: it depends on nothing."""
+    value = node.meta.get("val")
+    if not isinstance(value, torch.Tensor):
+        return None
+    # Sizes that depend on values are SymInts, which raise an error when they are compared.
+    if not any(isinstance(size, int) and size == 0 for size in value.shape):
+        return None
+    return torch.empty(tuple(value.shape), dtype=value.dtype)
 
 
 def _is_pure(target: Any) -> bool:
@@ -147,8 +169,10 @@ def _remains(node: torch.fx.Node, known: Mapping[torch.fx.Node, Any]) -> bool:
 
 
 def _splat(value: torch.Tensor) -> float | int | bool | None:
-    """The element if all are equal. None for NaN, whose bits a number does not keep, and for zeros
-    of both signs."""
+    """The element if all are equal, 0 if there is none. None for NaN, whose bits a number does not
+    keep, and for zeros of both signs."""
+    if value.numel() == 0:
+        return 0
     first = value.reshape(-1)[0]
     if value.numel() > 1 and not bool((value == first).all()):
         return None

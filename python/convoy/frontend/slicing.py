@@ -65,9 +65,9 @@ def unbind(b: Builder, call: Call) -> Sequence[ir.Value]:
 
 @converts("aten.cat")
 def cat(b: Builder, call: Call) -> ir.Value:
-    """Torch promotes the parts to one dtype, and skips empty ones of rank 1."""
+    """Torch promotes the parts to one dtype, and skips those without elements."""
     parts, dim = call.args
-    parts = [b.cast(part, call.result.dtype) for part in parts if type_of(part).shape != (0,)]
+    parts = [b.cast(part, call.result.dtype) for part in parts if 0 not in type_of(part).shape]
     return b.concat(parts, dim % call.result.rank) if parts else b.full(0, call.result)
 
 
