@@ -32,6 +32,7 @@ def Tcp_IsolatedGroupOp : Tcp_Op<"isolated_group", [IsolatedFromAbove, SingleBlo
   let results = (outs Variadic<Tcp_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$inputs attr-dict-with-keyword custom<IsolatedRegion>($body) `:` type($inputs) `->` type($outputs)";
+  let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
 

@@ -376,16 +376,21 @@ LogicalResult GatherOp::verify() {
 
 //===-- groups -------------------------------------------------------------===//
 
-LogicalResult IsolatedGroupOp::verifyRegions() {
+LogicalResult IsolatedGroupOp::verify() {
   Block &body = getBody().front();
   // isolated_group_c1
   if (body.getArgumentTypes() != getInputs().getTypes())
     return emitOpError("expects block arguments with the operands' types: ")
            << getInputs().getTypes() << ", but got " << body.getArgumentTypes();
   // isolated_group_c2
-  auto yield = dyn_cast<YieldOp>(body.back());
-  if (!yield)
+  if (!isa<YieldOp>(body.back()))
     return emitOpError("expects a body that ends in 'tcp.yield'");
+  return success();
+}
+
+LogicalResult IsolatedGroupOp::verifyRegions() {
+  // isolated_group_c2
+  auto yield = cast<YieldOp>(getBody().front().back());
   if (yield.getResults().getTypes() != getOutputs().getTypes())
     return emitOpError("expects 'tcp.yield' with the results' types: ")
            << getOutputs().getTypes() << ", but got " << yield.getResults().getTypes();
