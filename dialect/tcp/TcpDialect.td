@@ -33,6 +33,10 @@ def Tcp_Dialect : Dialect {
   let hasCanonicalizer = 1;
   let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let extraClassDeclaration = [{
+    /// Parses ops of mlir-tcp that have another spelling here (TcpAliases.cpp).
+    std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef opName) const override;
+  }];
 }
 
 class Tcp_Enum<string name, string what, list<I32EnumCase> cases> : I32Enum<name, what, cases> {
