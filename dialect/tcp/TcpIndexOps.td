@@ -10,9 +10,9 @@ include "dialect/tcp/TcpDialect.td"
 def Tcp_IndexTensor : Tcp_TensorOf<[I8, I16, I32, I64]>;
 
 class Tcp_IndexOp<string mnemonic> : Tcp_Op<mnemonic, [AllElementTypesMatch<["input", "output"]>]> {
-  let arguments = (ins Tcp_Tensor:$input, Tcp_IndexTensor:$indices, I64Attr:$dim);
+  let arguments = (ins Tcp_Tensor:$input, Tcp_IndexTensor:$indices, IndexAttr:$dim);
   let results = (outs Tcp_Tensor:$output);
-  let assemblyFormat = "$input `[` $indices `]` attr-dict `:` type($input) `,` type($indices) `->` type($output)";
+  let assemblyFormat = "$input `,` $indices attr-dict `:` type($input) `,` type($indices) `->` type($output)";
   let hasVerifier = 1;
 }
 
@@ -30,7 +30,7 @@ def Tcp_IndexSelectOp : Tcp_IndexOp<"index_select"> {
     * (c2) the result's shape is the input's with `dim` replaced by the dims of `indices`.
 
     ```mlir
-    %y = tcp.index_select %table[%ids] {dim = 0 : i64} : tensor<30522x768xf32>, tensor<1x128xi64> -> tensor<1x128x768xf32>
+    %y = tcp.index_select %table, %ids {dim = 0 : index} : tensor<30522x768xf32>, tensor<1x128xi64> -> tensor<1x128x768xf32>
     ```
   }];
 }
@@ -49,7 +49,7 @@ def Tcp_GatherOp : Tcp_IndexOp<"gather"> {
     * (c3) the result's shape is that of `indices`.
 
     ```mlir
-    %y = tcp.gather %x[%i] {dim = 1 : i64} : tensor<4x8xf32>, tensor<4x3xi64> -> tensor<4x3xf32>
+    %y = tcp.gather %x, %i {dim = 1 : index} : tensor<4x8xf32>, tensor<4x3xi64> -> tensor<4x3xf32>
     ```
   }];
 }

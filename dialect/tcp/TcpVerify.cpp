@@ -348,28 +348,30 @@ static LogicalResult expectDim(Operation *op, int64_t dim, int64_t rank) {
 LogicalResult IndexSelectOp::verify() {
   // index_select_c1
   ArrayRef<int64_t> input = shapeOf(getInput());
-  if (failed(expectDim(*this, getDim(), input.size())))
+  int64_t dim = getDim().getSExtValue();
+  if (failed(expectDim(*this, dim, input.size())))
     return failure();
   // index_select_c2
-  SmallVector<int64_t> expected(input.take_front(getDim()));
+  SmallVector<int64_t> expected(input.take_front(dim));
   llvm::append_range(expected, shapeOf(getIndices()));
-  llvm::append_range(expected, input.drop_front(getDim() + 1));
+  llvm::append_range(expected, input.drop_front(dim + 1));
   return expectShape(*this, getOutput(), expected);
 }
 
 LogicalResult GatherOp::verify() {
   // gather_c1
   ArrayRef<int64_t> input = shapeOf(getInput()), indices = shapeOf(getIndices());
-  if (failed(expectDim(*this, getDim(), input.size())))
+  int64_t dim = getDim().getSExtValue();
+  if (failed(expectDim(*this, dim, input.size())))
     return failure();
   // gather_c2
   bool fits = indices.size() == input.size();
   for (int64_t i = 0, rank = input.size(); fits && i < rank; ++i)
-    fits = i == static_cast<int64_t>(getDim()) || indices[i] <= input[i];
+    fits = i == dim || indices[i] <= input[i];
   if (!fits)
     return emitOpError("expects indices of the input's rank, and at most its size in each dim "
                        "except dim ")
-           << getDim() << ", but got " << str(indices) << " for " << str(input);
+           << dim << ", but got " << str(indices) << " for " << str(input);
   // gather_c3
   return expectShape(*this, getOutput(), indices);
 }

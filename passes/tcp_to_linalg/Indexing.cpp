@@ -51,7 +51,7 @@ struct IndexSelectPattern : public OpConversionPattern<tcp::IndexSelectOp> {
   LogicalResult matchAndRewrite(tcp::IndexSelectOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const final {
     auto type = cast<RankedTensorType>(op.getType());
-    int64_t dim = op.getDim(), count = shapeOf(op.getIndices()).size();
+    int64_t dim = op.getDim().getSExtValue(), count = shapeOf(op.getIndices()).size();
     AffineMap map =
         AffineMap::getMultiDimIdentityMap(type.getRank(), getContext()).getSliceMap(dim, count);
     rewriter.replaceOp(
@@ -70,7 +70,7 @@ struct GatherPattern : public OpConversionPattern<tcp::GatherOp> {
   LogicalResult matchAndRewrite(tcp::GatherOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const final {
     auto type = cast<RankedTensorType>(op.getType());
-    int64_t dim = op.getDim();
+    int64_t dim = op.getDim().getSExtValue();
     rewriter.replaceOp(op, broadcastGeneric(rewriter, op.getLoc(), type, adaptor.getIndices(),
                                             [&](OpBuilder &inner, Location loc, ValueRange args) {
                                               return loadAt(inner, loc, adaptor.getInput(), dim,

@@ -2,7 +2,7 @@
 
 func.func @index_select_c1(%x: tensor<5x4xf32>, %i: tensor<3xi64>) {
   // expected-error@+1 {{'tcp.index_select' op expects 'dim' below the rank 2 of the input, but got 2}}
-  %0 = tcp.index_select %x[%i] {dim = 2 : i64} : tensor<5x4xf32>, tensor<3xi64> -> tensor<5x3xf32>
+  %0 = tcp.index_select %x, %i {dim = 2 : index} : tensor<5x4xf32>, tensor<3xi64> -> tensor<5x3xf32>
   return
 }
 
@@ -10,7 +10,7 @@ func.func @index_select_c1(%x: tensor<5x4xf32>, %i: tensor<3xi64>) {
 
 func.func @index_select_c1_negative(%x: tensor<5x4xf32>, %i: tensor<3xi64>) {
   // expected-error@+1 {{'tcp.index_select' op expects 'dim' below the rank 2 of the input, but got -1}}
-  %0 = tcp.index_select %x[%i] {dim = -1 : i64} : tensor<5x4xf32>, tensor<3xi64> -> tensor<5x3xf32>
+  %0 = tcp.index_select %x, %i {dim = -1 : index} : tensor<5x4xf32>, tensor<3xi64> -> tensor<5x3xf32>
   return
 }
 
@@ -18,7 +18,7 @@ func.func @index_select_c1_negative(%x: tensor<5x4xf32>, %i: tensor<3xi64>) {
 
 func.func @index_select_c2(%x: tensor<5x4xf32>, %i: tensor<2x3xi64>) {
   // expected-error@+1 {{'tcp.index_select' op expects result shape [2, 3, 4], but got [6, 4]}}
-  %0 = tcp.index_select %x[%i] {dim = 0 : i64} : tensor<5x4xf32>, tensor<2x3xi64> -> tensor<6x4xf32>
+  %0 = tcp.index_select %x, %i {dim = 0 : index} : tensor<5x4xf32>, tensor<2x3xi64> -> tensor<6x4xf32>
   return
 }
 
@@ -26,7 +26,7 @@ func.func @index_select_c2(%x: tensor<5x4xf32>, %i: tensor<2x3xi64>) {
 
 func.func @index_select_of_float(%x: tensor<5x4xf32>, %i: tensor<3xf32>) {
   // expected-error@+1 {{'tcp.index_select' op operand #1 must be}}
-  %0 = tcp.index_select %x[%i] {dim = 0 : i64} : tensor<5x4xf32>, tensor<3xf32> -> tensor<3x4xf32>
+  %0 = tcp.index_select %x, %i {dim = 0 : index} : tensor<5x4xf32>, tensor<3xf32> -> tensor<3x4xf32>
   return
 }
 
@@ -34,7 +34,7 @@ func.func @index_select_of_float(%x: tensor<5x4xf32>, %i: tensor<3xf32>) {
 
 func.func @gather_c1(%x: tensor<5x4xf32>, %i: tensor<5x3xi32>) {
   // expected-error@+1 {{'tcp.gather' op expects 'dim' below the rank 2 of the input, but got 3}}
-  %0 = tcp.gather %x[%i] {dim = 3 : i64} : tensor<5x4xf32>, tensor<5x3xi32> -> tensor<5x3xf32>
+  %0 = tcp.gather %x, %i {dim = 3 : index} : tensor<5x4xf32>, tensor<5x3xi32> -> tensor<5x3xf32>
   return
 }
 
@@ -42,7 +42,7 @@ func.func @gather_c1(%x: tensor<5x4xf32>, %i: tensor<5x3xi32>) {
 
 func.func @gather_c2_rank(%x: tensor<5x4xf32>, %i: tensor<3xi32>) {
   // expected-error@+1 {{'tcp.gather' op expects indices of the input's rank, and at most its size in each dim except dim 1, but got [3] for [5, 4]}}
-  %0 = tcp.gather %x[%i] {dim = 1 : i64} : tensor<5x4xf32>, tensor<3xi32> -> tensor<3xf32>
+  %0 = tcp.gather %x, %i {dim = 1 : index} : tensor<5x4xf32>, tensor<3xi32> -> tensor<3xf32>
   return
 }
 
@@ -50,7 +50,7 @@ func.func @gather_c2_rank(%x: tensor<5x4xf32>, %i: tensor<3xi32>) {
 
 func.func @gather_c2_size(%x: tensor<5x4xf32>, %i: tensor<6x3xi32>) {
   // expected-error@+1 {{'tcp.gather' op expects indices of the input's rank, and at most its size in each dim except dim 1, but got [6, 3] for [5, 4]}}
-  %0 = tcp.gather %x[%i] {dim = 1 : i64} : tensor<5x4xf32>, tensor<6x3xi32> -> tensor<6x3xf32>
+  %0 = tcp.gather %x, %i {dim = 1 : index} : tensor<5x4xf32>, tensor<6x3xi32> -> tensor<6x3xf32>
   return
 }
 
@@ -58,7 +58,7 @@ func.func @gather_c2_size(%x: tensor<5x4xf32>, %i: tensor<6x3xi32>) {
 
 func.func @gather_c3(%x: tensor<5x4xf32>, %i: tensor<5x3xi32>) {
   // expected-error@+1 {{'tcp.gather' op expects result shape [5, 3], but got [5, 4]}}
-  %0 = tcp.gather %x[%i] {dim = 1 : i64} : tensor<5x4xf32>, tensor<5x3xi32> -> tensor<5x4xf32>
+  %0 = tcp.gather %x, %i {dim = 1 : index} : tensor<5x4xf32>, tensor<5x3xi32> -> tensor<5x4xf32>
   return
 }
 
@@ -66,6 +66,6 @@ func.func @gather_c3(%x: tensor<5x4xf32>, %i: tensor<5x3xi32>) {
 
 func.func @gather_of_other_type(%x: tensor<5x4xf32>, %i: tensor<5x3xi32>) {
   // expected-error@+1 {{'tcp.gather' op failed to verify that all of {input, output} have same element type}}
-  %0 = tcp.gather %x[%i] {dim = 1 : i64} : tensor<5x4xf32>, tensor<5x3xi32> -> tensor<5x3xf16>
+  %0 = tcp.gather %x, %i {dim = 1 : index} : tensor<5x4xf32>, tensor<5x3xi32> -> tensor<5x3xf16>
   return
 }

@@ -29,15 +29,8 @@ func.func @divui(%x: tensor<4xi32>) {
 
 // -----
 
-func.func @gather(%x: tensor<3x4xf32>, %i: tensor<3x2xi64>) {
-  // expected-error@+1 {{'tcp.gather' of mlir-tcp is not in this dialect: it has no ops with indices that are data}}
-  %0 = tcp.gather %x, %i {dim = 1 : index} : tensor<3x4xf32>, tensor<3x2xi64> -> tensor<3x2xf32>
-}
-
-// -----
-
 func.func @gather_nd(%x: tensor<3x4xf32>, %i: tensor<2x1xi64>) {
-  // expected-error@+1 {{'tcp.gather_nd' of mlir-tcp is not in this dialect: it has no ops with indices that are data}}
+  // expected-error@+1 {{'tcp.gather_nd' of mlir-tcp is not in this dialect: tcp.gather and tcp.index_select have the indices of one dim}}
   %0 = tcp.gather_nd %x, %i : tensor<3x4xf32>, tensor<2x1xi64> -> tensor<2x4xf32>
 }
 

@@ -70,3 +70,10 @@ func.func @constant_in_group(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>
   } : tensor<2xf32>, tensor<2xf32>
   return %0#0, %0#1 : tensor<2xf32>, tensor<2xf32>
 }
+
+// CHECK-LABEL: func.func @gather
+// CHECK: tcp.gather %{{.*}}, %{{.*}} {dim = 1 : index} : tensor<3x4xf32>, tensor<3x2xi64> -> tensor<3x2xf32>
+func.func @gather(%x: tensor<3x4xf32>, %i: tensor<3x2xi64>) -> tensor<3x2xf32> {
+  %0 = tcp.gather %x, %i {dim = 1 : index} : tensor<3x4xf32>, tensor<3x2xi64> -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}

@@ -13,7 +13,7 @@
 // CHECK: %[[VALID:.*]] = arith.cmpi ule, %[[INDEX]], %{{.*}}
 // CHECK: arith.select %[[VALID]], %[[ELEMENT]], %{{.*}} : f32
 func.func @index_select(%x: tensor<3x5x4xf32>, %i: tensor<2x6xi64>) -> tensor<3x2x6x4xf32> {
-  %0 = tcp.index_select %x[%i] {dim = 1 : i64} : tensor<3x5x4xf32>, tensor<2x6xi64> -> tensor<3x2x6x4xf32>
+  %0 = tcp.index_select %x, %i {dim = 1 : index} : tensor<3x5x4xf32>, tensor<2x6xi64> -> tensor<3x2x6x4xf32>
   return %0 : tensor<3x2x6x4xf32>
 }
 
@@ -22,7 +22,7 @@ func.func @index_select(%x: tensor<3x5x4xf32>, %i: tensor<2x6xi64>) -> tensor<3x
 // CHECK: tensor.extract %{{.*}}[%{{.*}}, %{{.*}}] : tensor<5x4xi8>
 // CHECK: arith.select %{{.*}}, %{{.*}}, %c-128_i8 : i8
 func.func @gather(%x: tensor<5x4xi8>, %i: tensor<2x4xi32>) -> tensor<2x4xi8> {
-  %0 = tcp.gather %x[%i] {dim = 0 : i64} : tensor<5x4xi8>, tensor<2x4xi32> -> tensor<2x4xi8>
+  %0 = tcp.gather %x, %i {dim = 0 : index} : tensor<5x4xi8>, tensor<2x4xi32> -> tensor<2x4xi8>
   return %0 : tensor<2x4xi8>
 }
 
