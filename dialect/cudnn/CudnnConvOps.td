@@ -26,7 +26,8 @@ def Cudnn_ConvolutionOp : Cudnn_ComputeOp<"convolution", [Cudnn_InferTypes]> {
     compute type f64.
 
     `spatial_dim_count` is optional and redundant: the number of spatial dims, or the rank, as in
-    early examples of this syntax. Canonicalization removes it.
+    early examples of this syntax, for which the parser emits a remark. cuDNN always gets the number
+    of spatial dims. Canonicalization removes the attribute.
 
     **Constraints**
 
@@ -62,7 +63,7 @@ def Cudnn_ConvolutionOp : Cudnn_ComputeOp<"convolution", [Cudnn_InferTypes]> {
   let results = (outs Cudnn_TensorDescType:$y);
   let assemblyFormat = [{
     `(` $x `,` $w `)` (`mode` `=` `` $mode^)? (`kind` `=` `` $kind^)? `type` `=` $compute_type (`alpha` `=` $alpha^)? (`beta` `=` $beta^)?
-    (`spatial_dim_count` `=` $spatial_dim_count^)? `spatial_stride` `=` $spatial_stride `pre_padding` `=` $pre_padding
+    custom<SpatialDims>($spatial_dim_count, $spatial_stride) `pre_padding` `=` $pre_padding
     `post_padding` `=` $post_padding `dilation` `=` $dilation attr-dict `:` qualified(type($x)) `,` qualified(type($w)) `->`
     qualified(type($y))
   }];

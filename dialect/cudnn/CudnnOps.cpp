@@ -4,6 +4,7 @@
 
 #include "dialect/cudnn/CudnnOps.h"
 #include "dialect/common/Regions.h"
+#include "dialect/cudnn/CudnnSyntax.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
