@@ -174,10 +174,15 @@ void FormGroupsPass::growProducers(Candidate &group, SmallVector<Value> values) 
       continue;
     }
     recordOutside(op, reason);
-    // An op with two tensors, one of which is computed for it alone: one generated kernel for both
-    // ops writes one tensor, and the group reads one instead of two.
+    // An op with two tensors, one of which is computed for it alone, by `op` and maybe further ops:
+    // one generated kernel for all of them writes one tensor, and the group reads one instead of
+    // two.
+    llvm::SetVector<Operation *> dependents(op->getUsers().begin(), op->getUsers().end());
+    for (size_t i = 0; i < dependents.size(); ++i)
+      if (dependents[i] != group.anchor)
+        dependents.insert_range(dependents[i]->getUsers());
     auto reader = llvm::find_if(added, [&](const auto &each) {
-      return each.first->getNumOperands() > 1 && llvm::is_contained(op->getUsers(), each.first);
+      return each.first->getNumOperands() > 1 && dependents.contains(each.first);
     });
     if (reader == added.end())
       continue;

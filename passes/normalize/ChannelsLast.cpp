@@ -21,6 +21,10 @@ using namespace convoy::tcp;
 
 namespace {
 
+/// The maximum number of ops between a transpose and a convolution, so that the time of the pass
+/// is linear.
+constexpr size_t kMaxHoisted = 32;
+
 struct ChannelsLastPass : public convoy::impl::TcpChannelsLastPassBase<ChannelsLastPass> {
   using Base::Base;
   void runOnOperation() override;
@@ -35,12 +39,15 @@ public:
   void run();
 
 private:
+  /// Finds the ops of `hoisted` before one convolution.
+  void findHoisted(ConvOpInterface conv);
   /// Rewrites `op` to use the stored operands. Returns false if `op` requires the original order.
   bool visit(Operation *op);
 
   bool visitConv(ConvOpInterface op);
   template <typename PoolOp> bool visitPool(PoolOp op);
   bool visitElementwise(Operation *op);
+  bool visitGroup(IsolatedGroupOp op);
   bool visitReshape(ReshapeOp op);
   bool visitMatmul(MatmulOp op);
   bool visitConcat(ConcatOp op);
@@ -65,6 +72,10 @@ private:
     SmallVector<int64_t> shape, transposed;
   };
   llvm::DenseMap<Value, Shuffled> shuffled;
+  /// Elementwise ops that are computed channels-last although no operand is: only convolutions use
+  /// their results. The transpose before the convolution moves before these ops, which can then
+  /// become its prologue.
+  llvm::DenseSet<Operation *> hoisted;
 };
 
 } // namespace
@@ -108,6 +119,55 @@ Permutation Rewriter::commonOrder(OperandRange operands) {
   return best;
 }
 
+void Rewriter::findHoisted(ConvOpInterface conv) {
+  auto bytes = [](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return static_cast<int64_t>(type.getNumElements() *
+                                llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  };
+  // What a transpose of `value` moves.
+  auto cost = [&](Value value) -> int64_t {
+    int64_t rank = shapeOf(value).size();
+    bool isFree = weights.contains(value) || value.getDefiningOp<ConvOpInterface>() ||
+                  movesUnitDimsOnly(shapeOf(value), toStored(identity(rank), channelsLast(rank)));
+    return isFree ? 0 : bytes(value);
+  };
+  llvm::SetVector<Operation *> ops;
+  auto isInside = [&](OpOperand &use) {
+    auto user = dyn_cast<ConvOpInterface>(use.getOwner());
+    return ops.contains(use.getOwner()) ||
+           (user && !user.getChannelsLast() && use.getOperandNumber() == 0);
+  };
+  auto isMovable = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && op->hasTrait<convoy::tcp::Elementwise>() && !weights.contains(value) &&
+           llvm::all_of(value.getUses(), isInside);
+  };
+  // The values that are transposed. Further ops are added from last to first; in between there may
+  // be more values than at the end, as for x * sigmoid(x).
+  llvm::SetVector<Value> border;
+  border.insert(conv.getInput());
+  int64_t limit = bytes(conv.getInput());
+  size_t best = 0;
+  while (ops.size() < kMaxHoisted) {
+    Operation *last = nullptr;
+    for (Value value : border)
+      if (isMovable(value) && (!last || last->isBeforeInBlock(value.getDefiningOp())))
+        last = value.getDefiningOp();
+    if (!last)
+      break;
+    ops.insert(last);
+    border.remove(last->getResult(0));
+    border.insert_range(last->getOperands());
+    int64_t total = 0;
+    for (Value value : border)
+      total += cost(value);
+    if (total <= limit)
+      best = ops.size();
+  }
+  hoisted.insert_range(ops.getArrayRef().take_front(best));
+}
+
 bool Rewriter::visitElementwise(Operation *op) {
   Value result = op->getResult(0);
   if (op->getNumOperands() == 1) {
@@ -116,12 +176,71 @@ bool Rewriter::visitElementwise(Operation *op) {
       shuffled[result] = Shuffled(found->second);
   }
   Permutation perm = commonOrder(op->getOperands());
+  if (isIdentity(perm) && hoisted.contains(op))
+    perm = channelsLast(perm.size());
   if (isIdentity(perm))
     return false;
   SmallVector<Value> operands = llvm::map_to_vector(
       op->getOperands(), [&](Value operand) { return layouts.in(operand, perm, op->getLoc()); });
   layouts.set(result, cloneWith(builder, op, operands, storedType(result, perm))->getResult(0),
               perm);
+  return true;
+}
+
+/// Whether an op of a group is the same op on channels-last values, apart from its attributes.
+static bool isMovableInGroup(Operation &op) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+    return elements && elements.isSplat();
+  }
+  return isa<ConvOpInterface, MaxPoolOp, AvgPoolOp, YieldOp>(op) ||
+         op.hasTrait<convoy::tcp::Elementwise>();
+}
+
+/// A group in the input keeps its ops; the transposes are outside of it.
+bool Rewriter::visitGroup(IsolatedGroupOp op) {
+  Block &body = op.getBody().front();
+  auto isChannelsFirst = [](Operation &each) {
+    return llvm::TypeSwitch<Operation *, bool>(&each)
+        .Case<ConvOpInterface, MaxPoolOp, AvgPoolOp>([](auto op) { return !op.getChannelsLast(); })
+        .Default(false);
+  };
+  if (llvm::none_of(body, isChannelsFirst) || !llvm::all_of(body, isMovableInGroup))
+    return false;
+  // All operands of these ops have one rank.
+  int64_t rank = 0;
+  for (Operation &each : body)
+    if (isChannelsFirst(each))
+      rank = shapeOf(each.getResult(0)).size();
+  auto order = [&](Value value) {
+    int64_t own = shapeOf(value).size();
+    return own == rank ? channelsLast(rank) : identity(own);
+  };
+  auto stored = [&](Value value) { return storedType(value, order(value)); };
+
+  SmallVector<Value> inputs = llvm::map_to_vector(
+      op.getInputs(), [&](Value input) { return layouts.in(input, order(input), op.getLoc()); });
+  auto group = IsolatedGroupOp::create(
+      builder, op.getLoc(),
+      llvm::map_to_vector(op.getOutputs(), [&](Value output) -> Type { return stored(output); }),
+      inputs, op->getAttrs());
+  Block *copy = &group.getBody().emplaceBlock();
+  IRMapping mapping;
+  for (BlockArgument argument : body.getArguments())
+    mapping.map(argument, copy->addArgument(stored(argument), argument.getLoc()));
+  OpBuilder inside = OpBuilder::atBlockEnd(copy);
+  for (Operation &each : body) {
+    Operation *made = inside.clone(each, mapping);
+    for (Value result : made->getResults())
+      result.setType(stored(result));
+    if (auto constant = dyn_cast<arith::ConstantOp>(made))
+      constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue())
+                                .resizeSplat(cast<ShapedType>(constant.getType())));
+    else if (isChannelsFirst(each))
+      made->setAttr("channels_last", inside.getUnitAttr());
+  }
+  for (auto [from, to] : llvm::zip_equal(op.getOutputs(), group.getOutputs()))
+    layouts.set(from, to, order(from));
   return true;
 }
 
@@ -215,6 +334,7 @@ bool Rewriter::visit(Operation *op) {
   auto order = [&](auto op) { return layouts.perm(op.getInput()); };
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<MaxPoolOp, AvgPoolOp>([&](auto op) { return visitPool(op); })
+      .Case([&](IsolatedGroupOp op) { return visitGroup(op); })
       .Case([&](ConcatOp op) { return visitConcat(op); })
       .Case([&](ReshapeOp op) { return visitReshape(op); })
       .Case([&](MatmulOp op) { return visitMatmul(op); })
@@ -261,6 +381,9 @@ bool Rewriter::visit(Operation *op) {
 }
 
 void Rewriter::run() {
+  for (auto conv : block.getOps<ConvOpInterface>())
+    if (!conv.getChannelsLast())
+      findHoisted(conv);
   SmallVector<Operation *> replaced;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (op.getNumResults() == 1 && weights.contains(op.getResult(0)))

@@ -45,8 +45,7 @@ Value Layouts::get(Value value) const {
   return found == stored.end() ? value : found->second.value;
 }
 
-/// Whether the transpose `perm` keeps the order of all dims other than 1, so that no element moves.
-static bool movesUnitDimsOnly(ArrayRef<int64_t> shape, ArrayRef<int64_t> perm) {
+bool movesUnitDimsOnly(ArrayRef<int64_t> shape, ArrayRef<int64_t> perm) {
   SmallVector<int64_t> dims;
   llvm::copy_if(perm, std::back_inserter(dims), [&](int64_t dim) { return shape[dim] != 1; });
   return llvm::is_sorted(dims);

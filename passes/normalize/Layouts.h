@@ -18,6 +18,9 @@ Permutation identity(int64_t rank);
 Permutation channelsLast(int64_t rank);
 bool isIdentity(llvm::ArrayRef<int64_t> perm);
 
+/// Whether the transpose `perm` keeps the order of all dims other than 1, so that no element moves.
+bool movesUnitDimsOnly(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> perm);
+
 /// Permutes `array`, with one entry per dim of the value, to the order of the stored value.
 llvm::SmallVector<int64_t> toStored(llvm::ArrayRef<int64_t> array, llvm::ArrayRef<int64_t> perm);
 

@@ -63,6 +63,9 @@ static bool startsStem(ConvOpInterface conv, bool allowTf32) {
 
 void PadChannelsPass::runOnOperation() {
   getOperation().walk([&](ConvOpInterface op) {
+    // A group in the input becomes one graph as it is.
+    if (isa<IsolatedGroupOp>(op->getParentOp()))
+      return;
     auto element = getElementTypeOrSelf(op.getInput().getType());
     if (!op.getChannelsLast() || op.getGroups() != 1 ||
         !(element.isF32() || element.isF16() || element.isBF16()))

@@ -122,3 +122,20 @@ func.func @prepare_weights(%x: tensor<2x64xf16>, %w: tensor<64x10xf16>) -> tenso
   %0 = tcp.matmul %x, %w : tensor<2x64xf16>, tensor<64x10xf16> -> tensor<2x10xf16>
   return %0 : tensor<2x10xf16>
 }
+
+// -----
+
+// x * tanh(floor(x)): the table refuses floor. One kernel computes all of it, instead of two tensors that the group reads.
+// CHECK-LABEL: func.func @prologue_of_a_refused_op(
+// CHECK: tcp.floor
+// CHECK: tcp.tanh
+// CHECK: tcp.mul
+// CHECK: attributes {anchor = "conv2d", pattern = "relu+conv2d"}
+func.func @prologue_of_a_refused_op(%x: tensor<2x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<2x8x8x64xf16> {
+  %0 = tcp.floor %x : tensor<2x8x8x64xf16> -> tensor<2x8x8x64xf16>
+  %1 = tcp.tanh %0 : tensor<2x8x8x64xf16> -> tensor<2x8x8x64xf16>
+  %2 = tcp.mul %x, %1 : tensor<2x8x8x64xf16>, tensor<2x8x8x64xf16> -> tensor<2x8x8x64xf16>
+  %3 = tcp.clamp %2 {min_float = 0.0 : f32} : tensor<2x8x8x64xf16> -> tensor<2x8x8x64xf16>
+  %4 = tcp.conv2d %3, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<2x8x8x64xf16>
+  return %4 : tensor<2x8x8x64xf16>
+}

@@ -148,3 +148,90 @@ func.func @heads(%q: tensor<2x4x8x16xf32> {tcp.input = "q"}, %v: tensor<2x4x16x3
   %2 = tcp.reshape %1 : tensor<2x8x4x3xf32> -> tensor<2x8x12xf32>
   return %2 : tensor<2x8x12xf32>
 }
+
+// The transpose of an argument moves before the elementwise ops of a convolution's prologue, also before several convolutions.
+// CHECK-LABEL: func.func @prologue
+// CHECK-SAME: %[[X:[^:]*]]: {{[^,]*}}, %[[Y:[^:]*]]: tensor<2x8x1x1xf32>
+func.func @prologue(%x: tensor<2x8x8x8xf32> {tcp.input = "x"}, %y: tensor<2x8x1x1xf32> {tcp.input = "y"}, %w: tensor<8x8x1x1xf32> {tcp.weight = "w"}, %s: tensor<1x8x1x1xf32> {tcp.weight = "s"})
+    -> (tensor<2x8x8x8xf32>, tensor<2x8x8x8xf32>) {
+  // CHECK-NEXT: %[[T:.*]] = tcp.transpose %[[X]] {perm = array<i64: 0, 2, 3, 1>}
+  // CHECK-NEXT: tcp.reshape %[[Y]] : tensor<2x8x1x1xf32> -> tensor<2x1x1x8xf32>
+  // CHECK-NEXT: tcp.mul %[[T]]
+  // CHECK-NEXT: tcp.reshape
+  // CHECK-NEXT: tcp.mul
+  // CHECK-NEXT: %[[R:.*]] = tcp.clamp {{.*}} : tensor<2x8x8x8xf32> -> tensor<2x8x8x8xf32>
+  // CHECK: tcp.conv2d %[[R]]
+  // CHECK: tcp.conv2d %[[R]]
+  %0 = tcp.mul %x, %y : tensor<2x8x8x8xf32>, tensor<2x8x1x1xf32> -> tensor<2x8x8x8xf32>
+  %1 = tcp.mul %0, %s : tensor<2x8x8x8xf32>, tensor<1x8x1x1xf32> -> tensor<2x8x8x8xf32>
+  %2 = tcp.clamp %1 {min_float = 0.0 : f32} : tensor<2x8x8x8xf32> -> tensor<2x8x8x8xf32>
+  %3 = tcp.conv2d %2, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x8x8x8xf32>, tensor<8x8x1x1xf32> -> tensor<2x8x8x8xf32>
+  %4 = tcp.conv2d %2, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x8x8x8xf32>, tensor<8x8x1x1xf32> -> tensor<2x8x8x8xf32>
+  return %3, %4 : tensor<2x8x8x8xf32>, tensor<2x8x8x8xf32>
+}
+
+// Values between are counted where they end: x * sigmoid(x) transposes x alone.
+// CHECK-LABEL: func.func @prologue_of_one_value
+func.func @prologue_of_one_value(%x: tensor<2x8x8x8xf32> {tcp.input = "x"}, %w: tensor<8x8x1x1xf32> {tcp.weight = "w"}) -> tensor<2x8x8x8xf32> {
+  // CHECK-NEXT: %[[T:.*]] = tcp.transpose
+  // CHECK-NEXT: %[[S:.*]] = tcp.sigmoid %[[T]]
+  // CHECK-NEXT: tcp.mul %[[T]], %[[S]]
+  %0 = tcp.sigmoid %x : tensor<2x8x8x8xf32> -> tensor<2x8x8x8xf32>
+  %1 = tcp.mul %x, %0 : tensor<2x8x8x8xf32>, tensor<2x8x8x8xf32> -> tensor<2x8x8x8xf32>
+  %2 = tcp.conv2d %1, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x8x8x8xf32>, tensor<8x8x1x1xf32> -> tensor<2x8x8x8xf32>
+  return %2 : tensor<2x8x8x8xf32>
+}
+
+// A transpose does not move where it would move more bytes: before a sum of two tensors, or a cast to a smaller type. Nor where
+// another op uses the value.
+// CHECK-LABEL: func.func @no_larger_transposes
+// CHECK-SAME: %[[X:[^:]*]]: {{[^,]*}}, %[[Y:[^:]*]]:
+func.func @no_larger_transposes(%x: tensor<2x8x8x8xf32> {tcp.input = "x"}, %y: tensor<2x8x8x8xf32> {tcp.input = "y"}, %w: tensor<8x8x1x1xf16> {tcp.weight = "w"})
+    -> (tensor<2x8x8x8xf16>, tensor<2x8x8x8xf16>, tensor<2x8x8x8xf16>) {
+  // CHECK-NEXT: %[[S:.*]] = tcp.add %[[X]], %[[Y]]
+  // CHECK-NEXT: %[[C:.*]] = tcp.cast %[[S]]
+  // CHECK-NEXT: %[[T:.*]] = tcp.transpose %[[C]]
+  // CHECK-NEXT: tcp.clamp %[[T]]
+  %0 = tcp.add %x, %y : tensor<2x8x8x8xf32>, tensor<2x8x8x8xf32> -> tensor<2x8x8x8xf32>
+  %1 = tcp.cast %0 : tensor<2x8x8x8xf32> -> tensor<2x8x8x8xf16>
+  %2 = tcp.clamp %1 {min_float = 0.0 : f32} : tensor<2x8x8x8xf16> -> tensor<2x8x8x8xf16>
+  %3 = tcp.conv2d %2, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x8x8x8xf16>, tensor<8x8x1x1xf16> -> tensor<2x8x8x8xf16>
+  // CHECK: %[[Z:.*]] = tcp.cast %[[Y]]
+  // CHECK-NEXT: %[[E:.*]] = tcp.exp %[[Z]]
+  // CHECK-NEXT: tcp.transpose %[[E]]
+  %4 = tcp.cast %y : tensor<2x8x8x8xf32> -> tensor<2x8x8x8xf16>
+  %5 = tcp.exp %4 : tensor<2x8x8x8xf16> -> tensor<2x8x8x8xf16>
+  %6 = tcp.conv2d %5, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x8x8x8xf16>, tensor<8x8x1x1xf16> -> tensor<2x8x8x8xf16>
+  return %3, %5, %6 : tensor<2x8x8x8xf16>, tensor<2x8x8x8xf16>, tensor<2x8x8x8xf16>
+}
+
+// A group in the input keeps its ops, with the transposes around it. A group with another op remains as it is.
+// CHECK-LABEL: func.func @groups
+// CHECK-SAME: %[[X:[^:]*]]: {{[^,]*}}, %[[W:[^:]*]]:
+func.func @groups(%x: tensor<2x8x8x9xf32> {tcp.input = "x"}, %w: tensor<4x8x1x1xf32> {tcp.weight = "w"}) -> (tensor<2x4x8x9xf32>, tensor<2x36x8xf32>) {
+  // CHECK-NEXT: %[[XT:.*]] = tcp.transpose %[[X]] {perm = array<i64: 0, 2, 3, 1>}
+  // CHECK-NEXT: %[[WT:.*]] = tcp.reshape %[[W]] : tensor<4x8x1x1xf32> -> tensor<4x1x1x8xf32>
+  // CHECK-NEXT: %[[G:.*]] = tcp.isolated_group %[[XT]], %[[WT]] attributes {anchor = "conv2d"} {
+  // CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<2x8x9x8xf32>, %[[B:.*]]: tensor<4x1x1x8xf32>):
+  // CHECK-NEXT: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : tensor<1x1x1x1xf32>
+  // CHECK-NEXT: %[[S:.*]] = tcp.add %[[A]], %[[ONE]] : tensor<2x8x9x8xf32>, tensor<1x1x1x1xf32> -> tensor<2x8x9x8xf32>
+  // CHECK-NEXT: %[[C:.*]] = tcp.conv2d %[[S]], %[[B]] {channels_last, {{.*}}} : tensor<2x8x9x8xf32>, tensor<4x1x1x8xf32> -> tensor<2x8x9x4xf32>
+  // CHECK-NEXT: tcp.yield %[[C]] : tensor<2x8x9x4xf32>
+  %0 = tcp.isolated_group %x, %w attributes {anchor = "conv2d"} {
+  ^bb0(%a: tensor<2x8x8x9xf32>, %b: tensor<4x8x1x1xf32>):
+    %1 = arith.constant dense<1.0> : tensor<1x1x1x1xf32>
+    %2 = tcp.add %a, %1 : tensor<2x8x8x9xf32>, tensor<1x1x1x1xf32> -> tensor<2x8x8x9xf32>
+    %3 = tcp.conv2d %2, %b {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x8x8x9xf32>, tensor<4x8x1x1xf32> -> tensor<2x4x8x9xf32>
+    tcp.yield %3 : tensor<2x4x8x9xf32>
+  } : tensor<2x8x8x9xf32>, tensor<4x8x1x1xf32> -> tensor<2x4x8x9xf32>
+  // CHECK: tcp.isolated_group %[[X]], %[[W]] {
+  // CHECK: tcp.conv2d {{.*}} {dilation
+  // CHECK: tcp.transpose %[[G]] {perm = array<i64: 0, 3, 1, 2>}
+  %4 = tcp.isolated_group %x, %w {
+  ^bb0(%a: tensor<2x8x8x9xf32>, %b: tensor<4x8x1x1xf32>):
+    %5 = tcp.conv2d %a, %b {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x8x8x9xf32>, tensor<4x8x1x1xf32> -> tensor<2x4x8x9xf32>
+    %6 = tcp.reshape %5 : tensor<2x4x8x9xf32> -> tensor<2x36x8xf32>
+    tcp.yield %6 : tensor<2x36x8xf32>
+  } : tensor<2x8x8x9xf32>, tensor<4x8x1x1xf32> -> tensor<2x36x8xf32>
+  return %0, %4 : tensor<2x4x8x9xf32>, tensor<2x36x8xf32>
+}
