@@ -19,6 +19,39 @@ def VerifyPhasePass : Pass<"convoy-verify-phase", "::mlir::ModuleOp"> {
   let options = [Option<"phase", "phase", "std::string", "", "name of the phase that has ended">];
 }
 
+def CompleteProgramPass : Pass<"convoy-complete-program", "::mlir::ModuleOp"> {
+  let summary = "give hand-written IR the names of a program";
+  let description = [{
+    Sets `tcp.target` of `@main` and the module where it is absent. Arguments that are tensors
+    without a role become inputs named `argN`, and results without a name become outputs named after
+    their position. A module's only function becomes `@main`, with a remark. Fails if `tcp.target`
+    is another target, and on `cpu` if an op needs a GPU. Runs before the first phase of every
+    compilation.
+
+    ```mlir
+    func.func @f(%x: tensor<2xf32>) -> tensor<2xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @main(%x: tensor<2xf32> {tcp.input = "arg0"}) -> (tensor<2xf32> {tcp.output = "0"}) attributes {tcp.target = "cpu"}
+    ```
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "where @main runs: cpu or cuda">];
+  let dependentDialects = ["::convoy::tcp::TcpDialect", "::mlir::func::FuncDialect"];
+}
+
+def RunPhasesPass : Pass<"convoy-run-phases", "::mlir::ModuleOp"> {
+  let summary = "run phases for the module's target";
+  let description = [{
+    `--convoy-pipeline` without `target` is this pass. The target is `tcp.target` of `@main` or of
+    the module. Without it, it is `cuda` if the module has groups or ops of `cudnn`, `cudnn_backend`
+    or `gpu`, else `cpu`.
+  }];
+  let options = [Option<"pipelineOptions", "options", "std::string", "", "options of --convoy-pipeline">];
+}
+
 //===-- normalize --------------------------------------------------------------------------------------------------------===//
 
 def TcpDecomposeConvTransposePass : Pass<"tcp-decompose-conv-transpose", "::mlir::func::FuncOp"> {

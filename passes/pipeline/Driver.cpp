@@ -9,6 +9,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "passes/common/Program.h"
 #include "passes/emit/Emit.h"
 #include "passes/pipeline/Pipeline.h"
 #include "passes/pipeline/Registration.h"
@@ -145,16 +146,17 @@ bool parseOptions(const Options &options, const std::string &from, const std::st
   return false;
 }
 
-/// Runs the phases selected by `options` on a module.
-bool lower(ModuleOp module, const PipelineOptions &options, const DumpPhase &dump,
+/// Runs the phases selected by `options` on a module. Sets the target if the options have none.
+bool lower(ModuleOp module, PipelineOptions &options, const DumpPhase &dump,
            std::string &failedPhase) {
-  ArrayRef<StringRef> names = phaseNames();
-  const auto *first = llvm::find(names, StringRef(options.from)),
-             *last = llvm::find(names, StringRef(options.to));
-  for (const StringRef *phase = first + (first == last ? 0 : 1); phase <= last; ++phase) {
-    failedPhase = phase->str();
+  if (options.target.empty())
+    options.target = stringifyTarget(programTarget(module).value_or(tcp::Target::Cpu)).str();
+  for (StringRef phase : selectedPhases(options)) {
+    failedPhase = phase.str();
     PassManager pm(module.getContext(), ModuleOp::getOperationName());
-    populatePhase(*phase, pm, options);
+    if (phase == selectedPhases(options).front())
+      populateEntry(pm, options);
+    populatePhase(phase, pm, options);
     if (failed(pm.run(module)))
       return false;
     if (dump)
@@ -257,6 +259,17 @@ static void registerPasses() {
   registerPipelines();
   registerCanonicalizerPass();
   registerCSEPass();
+}
+
+bool programTarget(std::string_view text, const std::string &name, std::string &target,
+                   std::vector<Diagnostic> &diagnostics) {
+  Session session(diagnostics);
+  OwningOpRef<ModuleOp> module = session.parse(text, name);
+  if (!module)
+    return false;
+  std::optional<tcp::Target> found = programTarget(*module);
+  target = found ? stringifyTarget(*found).str() : "";
+  return true;
 }
 
 bool verify(std::string_view text, const std::string &name, std::vector<Diagnostic> &diagnostics) {

@@ -63,6 +63,10 @@ bool compile(std::string_view text, const std::string &name, const std::string &
 bool compileGraphs(std::string_view text, const std::string &name, Artifact &result,
                    std::vector<Diagnostic> &diagnostics);
 
+/// Parses `text` and stores its target in `target`; an empty string if any target is possible.
+bool programTarget(std::string_view text, const std::string &name, std::string &target,
+                   std::vector<Diagnostic> &diagnostics);
+
 /// The version of LLVM that generates code, e.g. "22.1.8".
 std::string llvmVersion();
 

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -75,6 +76,7 @@ static void populate_cudnn(OpPassManager &pm, const PipelineOptions &options) {
 
 static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createConvertTcpToLinalgPass());
+  pm.addPass(createConvertElementwiseToLinalgPass()); // arith and math on tensors, if hand-written
   pm.addPass(createHoistTransposesPass());
   pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
   pm.addNestedPass<func::FuncOp>(createSplitReductionsPass());
@@ -158,13 +160,25 @@ bool populatePhase(StringRef phase, OpPassManager &pm, const PipelineOptions &op
   return false;
 }
 
-/// Adds the passes of every phase after `from` up to `to`, or of that phase if both are equal.
-static void populatePhases(OpPassManager &pm, const PipelineOptions &options) {
+void populateEntry(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createCompleteProgramPass({options.target}));
+  // Phase `cudnn` outlines inline graphs, but a module may also be written at its end.
+  ArrayRef<StringRef> phases = phaseNames();
+  if (llvm::find(phases, StringRef(options.from)) >= llvm::find(phases, StringRef("cudnn")))
+    pm.addPass(createCudnnOutlineGraphsPass());
+}
+
+ArrayRef<StringRef> selectedPhases(const PipelineOptions &options) {
   ArrayRef<StringRef> phases = phaseNames();
   const StringRef *first = llvm::find(phases, StringRef(options.from)),
                   *last = llvm::find(phases, StringRef(options.to));
-  for (const StringRef *phase = first + (first == last ? 0 : 1); phase <= last; ++phase)
-    populatePhase(*phase, pm, options);
+  return {first + (first == last ? 0 : 1), last + 1};
+}
+
+void populatePhases(OpPassManager &pm, const PipelineOptions &options) {
+  populateEntry(pm, options);
+  for (StringRef phase : selectedPhases(options))
+    populatePhase(phase, pm, options);
 }
 
 /// Fails, with the reason in `error`, when the value of an option is not in `values`.
@@ -186,7 +200,8 @@ LogicalResult verifyOptions(const PipelineOptions &options, std::string &error) 
     error = "expected phases in order, but got from=" + options.from + " to=" + options.to;
     return failure();
   }
-  if (failed(verifyOneOf("target", options.target,
+  if (!options.target.empty() &&
+      failed(verifyOneOf("target", options.target,
                          {stringifyTarget(tcp::Target::Cpu), stringifyTarget(tcp::Target::Cuda)},
                          error)))
     return failure();
@@ -212,7 +227,11 @@ void registerPipelines() {
                            "': " + StringRef(error).trim());
         if (failed(verifyOptions(options, error)))
           return emitError("convoy-pipeline: " + error);
-        populatePhases(pm, options);
+        // Which passes run depends on the target, which the module decides unless the user does.
+        if (options.target.empty())
+          pm.addPass(createRunPhasesPass({text.str()}));
+        else
+          populatePhases(pm, options);
         return success();
       },
       [](function_ref<void(const mlir::detail::PassOptions &)> handle) {

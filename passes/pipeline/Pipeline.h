@@ -15,7 +15,9 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> from{*this, "from", llvm::cl::desc("phase of the input"),
                            llvm::cl::init("tcp")};
   Option<std::string> to{*this, "to", llvm::cl::desc("last phase to run"), llvm::cl::init("llvm")};
-  Option<std::string> target{*this, "target", llvm::cl::desc("cpu or cuda"), llvm::cl::init("cpu")};
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("cpu or cuda; empty for the target of the module"),
+                             llvm::cl::init("")};
   Option<std::string> dtype{
       *this, "dtype",
       llvm::cl::desc("f32, f16 or bf16: compute in this type; empty keeps the model's types"),
@@ -43,10 +45,21 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
 llvm::ArrayRef<llvm::StringRef> phaseNames();
 
 /// Fails, with the reason in `error`, when an option is invalid: phases, target, dtype, CPU, chip.
+/// The target may be empty.
 mlir::LogicalResult verifyOptions(const PipelineOptions &options, std::string &error);
+
+/// Adds the passes that complete a module that is written by hand, before its first phase. The
+/// target is not empty, here and below.
+void populateEntry(mlir::OpPassManager &pm, const PipelineOptions &options);
 
 /// Adds the passes of one phase and convoy-verify-phase. Returns false for an unknown phase.
 bool populatePhase(llvm::StringRef phase, mlir::OpPassManager &pm, const PipelineOptions &options);
+
+/// The phases after `from` up to `to`, or that phase if both are equal.
+llvm::ArrayRef<llvm::StringRef> selectedPhases(const PipelineOptions &options);
+
+/// Adds the passes of populateEntry and of all selected phases.
+void populatePhases(mlir::OpPassManager &pm, const PipelineOptions &options);
 
 /// Registers `--convoy-pipeline`.
 void registerPipelines();

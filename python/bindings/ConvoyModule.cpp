@@ -7,6 +7,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -130,6 +131,17 @@ NB_MODULE(_convoy, m) {
       "options"_a,
       "Raise ValueError, which names the expected values, for invalid options of "
       "--convoy-pipeline.");
+  m.def(
+      "program_target",
+      [](std::string_view text, const std::string &name) -> std::optional<std::string> {
+        CompilationFailed failure{"target", {}};
+        std::string target;
+        if (!convoy::programTarget(text, name, target, failure.diagnostics))
+          raise(failure);
+        return target.empty() ? std::nullopt : std::optional(target);
+      },
+      "text"_a, "name"_a,
+      "The target of a module's text, or None if the module can be compiled for any target.");
   m.def("llvm_version", &convoy::llvmVersion, "The version of LLVM that generates code.");
   m.def(
       "verify",

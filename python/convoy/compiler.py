@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from convoy import __version__
 from convoy.errors import InputError
 from convoy.options import CompileOptions
-from convoy.phases import dump_phase, run_compiler
+from convoy.phases import dump_phase, phase_names, run_compiler
 
 if TYPE_CHECKING:
     import torch
@@ -200,14 +200,16 @@ def compile_imported(
     imported: ImportedModule,
     options: CompileOptions,
     *,
+    phase: str = "tcp",
     progress: Progress | None = None,
     seconds: dict[str, float] | None = None,
 ) -> CompiledModel:
     """Compiles an imported module.
 
     Args:
-        imported: The result of the frontend.
+        imported: The result of the frontend, or the text of a later phase.
         options: The options of the compilation.
+        phase: The phase of the text.
         progress: Called at the start of each step with the step's name.
         seconds: Receives the time of each step. Default: a new dict.
 
@@ -241,22 +243,22 @@ def compile_imported(
     planners = {
         device: offline_planner(device, _convoy.MINIMUM_CUDNN) for device in options.plan_for
     }
-    phases = {"torch": imported.torch_text, "tcp": imported.text}
-    if options.dump_phases is not None:
-        for index, (phase, text) in enumerate(phases.items()):
-            dump_phase(options.dump_phases, index, phase, text)
+    phases: dict[str, str] = {}
 
-    def keep(phase: str, text: str) -> None:
-        phases[phase] = text
+    def keep(name: str, text: str) -> None:
+        phases[name] = text
         if options.dump_phases is not None:
-            dump_phase(options.dump_phases, len(phases) - 1, phase, text)
+            dump_phase(options.dump_phases, phase_names().index(name), name, text)
 
+    if phase == "tcp":
+        keep("torch", imported.torch_text)
+    keep(phase, imported.text)
     with clock.step("compile"):
         native, ptx, text = run_compiler(
             imported.text,
-            "tcp",
+            phase,
             options,
-            lambda: _convoy.compile(imported.text, imported.name, "tcp", options.pairs(), keep),
+            lambda: _convoy.compile(imported.text, imported.name, phase, options.pairs(), keep),
         )
     members = {"native.so": native}
     members |= {

@@ -13,7 +13,7 @@ from typing import TypeVar
 from convoy.errors import CompileError, ConvoyError, Diagnostic
 from convoy.options import CompileOptions
 
-__all__ = ["dump_phase", "lower", "phase_names", "run_compiler"]
+__all__ = ["dump_phase", "lower", "phase_names", "program_target", "run_compiler"]
 
 _T = TypeVar("_T")
 
@@ -23,6 +23,30 @@ def phase_names() -> tuple[str, ...]:
     from convoy import _convoy
 
     return ("torch", *(name for name, _ in _convoy.phases()))
+
+
+def program_target(text: str, name: str, phase: str) -> str | None:
+    """The target that a module determines: by `tcp.target`, by groups, or by ops that only a GPU
+    runs.
+
+    Args:
+        text: The module at the end of `phase`.
+        name: The name of the module, for messages.
+        phase: A name from `phase_names`.
+
+    Returns:
+        "cpu", "cuda", or None if it can be compiled for both.
+
+    Raises:
+        CompileError: The text cannot be parsed.
+    """
+    from convoy import _convoy
+
+    try:
+        return _convoy.program_target(text, name)
+    except _convoy.CompilationFailed as failure:
+        _, diagnostics = failure.args
+        raise CompileError(phase, [Diagnostic.at(*each) for each in diagnostics], None) from None
 
 
 def lower(text: str, name: str, *, from_phase: str, to_phase: str, options: CompileOptions) -> str:

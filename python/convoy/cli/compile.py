@@ -3,13 +3,16 @@
 """compile a model into an artifact
 
 The model is FILE.py:FUNCTION, where the function returns (module, (example input, ...)), or a .mlir
-file of the torch dialect; with --compile-from, a .mlir file of a later phase.
+file of the torch dialect; with --compile-from, a .mlir file of a later phase, e.g. one that is
+written by hand. A .mlir file has no weights: arguments of its function are inputs, and an artifact
+of a phase of a model requires --no-weights.
 
 examples:
   convoy compile examples/resnet.py:resnet18 -o resnet18.convoy
   convoy compile examples/resnet.py:resnet50 --target cuda --dtype float16 -o resnet50.convoy
   convoy compile examples/resnet.py:resnet50 --target cuda --plan-for h200 -o resnet50.convoy
   convoy compile model.py:build --compile-to cudnn -o model.cudnn.mlir
+  convoy compile graph.mlir --compile-from cudnn -o graph.convoy
   convoy compile model.py:build --dump-phases phases/ -o model.convoy
 """
 
@@ -47,7 +50,9 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         help="the artifact, or with --compile-to the .mlir file; - is standard output",
     )
     parser.add_argument(
-        "--target", choices=("cpu", "cuda"), help="default: cuda if there is a GPU, else cpu"
+        "--target",
+        choices=("cpu", "cuda"),
+        help="default: that of a .mlir file, else cuda if there is a GPU, else cpu",
     )
     parser.add_argument(
         "--dtype",
@@ -122,17 +127,15 @@ def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     from convoy import frontend
     from convoy.compiler import compile_imported
-    from convoy.phases import lower
+    from convoy.phases import lower, program_target
     from convoy_runtime.load_flags import restrictions_of
 
-    if options.compile_from is not None and options.compile_to is None:
-        message = (
-            "--compile-from requires --compile-to: an artifact is compiled from a model or a "
-            "torch-dialect .mlir file"
-        )
-        raise ConvoyError(message)
+    source = target = None
+    if options.compile_from is not None:
+        source = Path(options.model).read_text()
+        target = program_target(source, options.model, options.compile_from)
     chosen = CompileOptions.of(
-        target=options.target,
+        target=options.target or target,
         dtype=options.dtype,
         cpu=options.cpu,
         chip=options.chip,
@@ -147,11 +150,10 @@ def main(options: argparse.Namespace) -> int:
     )
     _check_output(options)
     steps = Steps(quiet=options.quiet or str(options.output) == "-")
-    if options.compile_from is not None:
-        path = Path(options.model)
+    if source is not None and options.compile_to is not None:
         text = lower(
-            path.read_text(),
-            str(path),
+            source,
+            options.model,
             from_phase=options.compile_from,
             to_phase=options.compile_to,
             options=chosen,
@@ -161,7 +163,11 @@ def main(options: argparse.Namespace) -> int:
 
     with steps:
         steps.start("import")
-        if options.model.endswith(".mlir"):
+        if source is not None:
+            imported = frontend.ImportedModule(
+                options.model, source, "", weights={}, inputs=(), outputs=()
+            )
+        elif options.model.endswith(".mlir"):
             imported = frontend.import_mlir(Path(options.model))
         else:
             module, inputs = build_model(options.model)
@@ -178,7 +184,9 @@ def main(options: argparse.Namespace) -> int:
                 )
             write_text(options.output, text)
             return 0
-        model = compile_imported(imported, chosen, progress=steps.start)
+        model = compile_imported(
+            imported, chosen, phase=options.compile_from or "tcp", progress=steps.start
+        )
         steps.start("write")
         model.save(options.output, weights=chosen.weights)
     if not options.quiet:
