@@ -4,21 +4,15 @@ calls."""
 from __future__ import annotations
 
 import ctypes
-import os
-import shutil
-import subprocess
 from collections.abc import Callable
 from ctypes import c_int32, c_int64, c_void_p
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+import native_library
 import pytest
 
 from convoy_runtime._abi import ConvoyCudnn
-
-_ROOT = Path(__file__).parents[3]
-_LLVM = Path("/usr/lib/llvm-22/bin")
 
 #: Bytes per element, by CUDNN_TYPE_... number, from the C types in cuDNN's reference; all others
 #: are C enums.
@@ -227,43 +221,18 @@ class Recorder:
 
 @pytest.fixture(scope="session")
 def convoy_opt() -> Callable[..., str]:
-    """Runs `convoy-opt` (CONVOY_OPT, or build/bin/convoy-opt) with the given flags on text and
-    returns its output."""
-    tool = Path(os.environ.get("CONVOY_OPT", _ROOT / "build/bin/convoy-opt"))
-
-    def run(text: str, *flags: str) -> str:
-        done = subprocess.run(
-            [tool, "-", *flags], input=text, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    return run
+    """Runs `convoy-opt` with the given flags on text and returns its output."""
+    return native_library.convoy_opt
 
 
 @pytest.fixture(scope="session")
-def build_library(
-    convoy_opt: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[..., ctypes.CDLL]:
-    """Lowers a module's text with `flags`, then with convert-cudnn-backend-to-llvm, and loads the
-    result."""
+def build_library(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., ctypes.CDLL]:
+    """Compiles a module's text after lowering it with `flags`, and loads the result."""
 
     def build(text: str, *flags: str) -> ctypes.CDLL:
-        folder = tmp_path_factory.mktemp("library")
-        lowered = convoy_opt(text, *flags, "--convert-cudnn-backend-to-llvm")
-        assert "cudnn." not in lowered.replace('"cudnn.', ""), "a cudnn op remains"
-        translate = shutil.which("mlir-translate-22") or str(_LLVM / "mlir-translate")
-        source, library = folder / "module.ll", folder / "module.so"
-        subprocess.run(
-            [translate, "--mlir-to-llvmir", "-o", source], input=lowered, text=True, check=True
-        )
-        clang = shutil.which("clang-22") or str(_LLVM / "clang")
-        calls = _ROOT / "runtime/support/convoy_calls.c"
-        subprocess.run(
-            [clang, "-w", "-O1", "-shared", "-fPIC", "-fuse-ld=lld", source, calls, "-o", library],
-            check=True,
-        )
-        return ctypes.CDLL(str(library))
+        path = tmp_path_factory.mktemp("library") / "module.so"
+        native_library.compile_calls(text, path, *flags)
+        return ctypes.CDLL(str(path))
 
     return build
 

@@ -10,29 +10,30 @@ from __future__ import annotations
 import ctypes
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from ctypes import c_int64, c_void_p
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from convoy_runtime._abi import BUILD_GRAPH, ConvoyCudnn
-from convoy_runtime.cuda.cudnn.loading import open_cudnn
-from convoy_runtime.errors import DeviceError
+from convoy_runtime._abi import ConvoyCudnn
+from convoy_runtime.cuda.cudnn.device_files import device_file, device_properties
+from convoy_runtime.cuda.cudnn.library import Cudnn
 
 INPUTS = Path(__file__).parent / "Inputs"
 
 # Kinds of descriptors, then attribute types.
-CONVOLUTION, ENGINE, ENGINECFG, PLAN, KNOB_CHOICE, KNOB_INFO = 1, 2, 3, 5, 7, 8
+CONVOLUTION, ENGINE, ENGINECFG, ENGINEHEUR, PLAN, KNOB_CHOICE, KNOB_INFO = 1, 2, 3, 4, 5, 7, 8
 FORWARD, GRAPH, PACK, TENSOR = 10, 15, 16, 17
-HANDLE, DATA_TYPE, INT64, FLOAT, VOID_PTR, CONVOLUTION_MODE, KNOB_TYPE, DESCRIPTOR = (
+HANDLE, DATA_TYPE, INT64, FLOAT, VOID_PTR, CONVOLUTION_MODE, HEUR_MODE, KNOB_TYPE, DESCRIPTOR = (
     0,
     1,
     3,
     4,
     6,
     7,
+    8,
     9,
     15,
 )
@@ -370,34 +371,106 @@ cudnn_backend.func @engines(%handle, %graph: !cudnn_backend.descriptor<operation
 """
 
 
+class Real:
+    """The functions on the real cuDNN, without a handle. Keeps the returned descriptors."""
+
+    def __init__(self, cudnn: Cudnn) -> None:
+        self.cudnn, self.failures = cudnn, []
+        self.made: list[c_void_p] = []
+        self._report = ConvoyCudnn.REPORT(self._failed)
+        self._table = cudnn.table(self._report)
+
+    def _failed(self, status: int, call: bytes, location: bytes) -> None:
+        self.failures.append(str(self.cudnn.error(status, call.decode(), location.decode())))
+
+    def call(
+        self, library: ctypes.CDLL, name: str, arguments: list[Any], results: list[Any]
+    ) -> int:
+        signature = ctypes.CFUNCTYPE(
+            ctypes.c_int32,
+            ctypes.POINTER(ConvoyCudnn),
+            c_void_p,
+            *[c_void_p] * len(arguments),
+            *[ctypes.POINTER(type(each)) for each in results],
+        )
+        self.failures.clear()
+        status = signature((name, library))(
+            ctypes.byref(self._table), None, *arguments, *map(ctypes.byref, results)
+        )
+        self.made += [each for each in results if isinstance(each, c_void_p)]
+        return status
+
+    def close(self) -> None:
+        for descriptor in reversed(self.made):
+            self.cudnn.call("cudnnBackendDestroyDescriptor", descriptor)
+
+
+@pytest.fixture
+def real(cudnn: Cudnn) -> Iterator[Real]:
+    made = Real(cudnn)
+    yield made
+    made.close()
+
+
+_GRAPHS = ("grouped_convolution", "grouped_convolution_of_five_dims")
+
+
+@pytest.mark.parametrize("name", _GRAPHS)
 def test_cudnn_finalizes_the_graph(
-    library: ctypes.CDLL, build_library: Callable[..., ctypes.CDLL]
+    real: Real, library: ctypes.CDLL, build_library: Callable[..., ctypes.CDLL], name: str
 ) -> None:
     """9.3.1 on the real cuDNN, without a GPU and without a handle, and the number of engines that
     9.3.2 chooses from."""
-    try:
-        cudnn = open_cudnn()
-    except DeviceError as error:
-        pytest.skip(str(error))
-    failures: list[str] = []
-    report = ConvoyCudnn.REPORT(
-        lambda status, call, location: failures.append(
-            str(cudnn.error(status, call.decode(), location.decode()))
-        )
-    )
-    table, graph, count = cudnn.table(report), c_void_p(), c_int64(-1)
-    assert (
-        BUILD_GRAPH(("grouped_convolution", library))(
-            ctypes.byref(table), None, ctypes.byref(graph)
-        )
-        == 0
-    ), failures
-    engines = ctypes.CFUNCTYPE(
-        ctypes.c_int32, ctypes.POINTER(ConvoyCudnn), c_void_p, c_void_p, ctypes.POINTER(c_int64)
-    )
-    status = engines(("engines", build_library(_ENGINES)))(
-        ctypes.byref(table), None, graph, ctypes.byref(count)
-    )
-    cudnn.call("cudnnBackendDestroyDescriptor", graph)
-    assert (status, failures) == (0, [])
+    graph, count = c_void_p(), c_int64(-1)
+    assert real.call(library, name, [], [graph]) == 0, real.failures
+    assert real.call(build_library(_ENGINES), "engines", [graph], [count]) == 0, real.failures
     assert count.value > 0
+
+
+def test_an_engine_configuration_requires_a_device(real: Real, library: ctypes.CDLL) -> None:
+    """9.3.2 without a GPU stops at the engine configuration. The engine itself is finalized."""
+    graph, configuration = c_void_p(), c_void_p()
+    assert real.call(library, "grouped_convolution", [], [graph]) == 0, real.failures
+    assert real.call(library, "engine_configuration", [graph], [configuration]) == 3000
+    (failure,) = real.failures
+    assert "cudnnBackendFinalize(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR)" in failure
+    assert "CUDNN_STATUS_NOT_SUPPORTED (3000)" in failure
+    real.made.remove(configuration)  # null
+
+
+@pytest.mark.parametrize("name", _GRAPHS)
+def test_cudnn_finalizes_the_plan_for_a_described_gpu(
+    real: Real, library: ctypes.CDLL, cublaslt: None, name: str
+) -> None:
+    """9.3.2 and the first step of 9.3.3 without a GPU: engine 0 has a plan for an H200."""
+    if real.cudnn.version != 91900:
+        pytest.skip(f"the description of the GPU is that of cuDNN 9.19, not {real.cudnn.version}")
+    device = device_properties(real.cudnn, device_file("h200", real.cudnn.version))
+    graph, configuration, plan, workspace = c_void_p(), c_void_p(), c_void_p(), c_int64(-1)
+    assert real.call(library, name, [], [graph]) == 0, real.failures
+    arguments = [graph, c_void_p(device.pointer)]
+    status = real.call(library, "engine_configuration_for_device", arguments, [configuration])
+    assert status == 0, real.failures
+    arguments[0] = configuration
+    status = real.call(library, "execution_plan_for_device", arguments, [plan, workspace])
+    assert status == 0, real.failures
+    assert workspace.value >= 0
+    device.close()
+
+
+def test_heuristic_configuration(library: ctypes.CDLL, recorder: type) -> None:
+    """In place of 9.3.2: cuDNN fills the configuration, which is then finalized."""
+    record, result, count = recorder(), c_void_p(1), c_int64(-1)
+    graph = record.give(GRAPH)
+    assert record.call(library, "heuristic_configuration", None, [graph], [result, count]) == 0
+    assert record.errors == []
+    assert plain(record.calls) == [
+        ("create", ENGINEHEUR),
+        *sets(1, (201, refs(0)), (200, enum(HEUR_MODE, 3))),
+        ("finalize", 1),
+        ("create", ENGINECFG),
+        ("get", 1, 202, DESCRIPTOR, 1),
+        ("destroy", 1),
+    ]
+    assert (record.number_of(result), count.value) == (2, 1)
+    assert record.alive == {0, 2}
