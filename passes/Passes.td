@@ -54,6 +54,31 @@ def RunPhasesPass : Pass<"convoy-run-phases", "::mlir::ModuleOp"> {
 
 //===-- normalize --------------------------------------------------------------------------------------------------------===//
 
+def TcpDecomposeConvGradientsPass : Pass<"tcp-decompose-conv-gradients", "::mlir::func::FuncOp"> {
+  let summary = "convert gradients of convolutions to transposed convolutions and convolutions";
+  let description = [{
+    The gradient of the input is a transposed convolution. The gradient of the weights is a
+    convolution of the input with the gradient as weights: batch and channels are swapped, and
+    stride and dilation. Its sums over more than 8192 products are split by images and added. The
+    pipeline runs this pass for `cpu`; on `cuda` gradients are operations of cuDNN.
+
+    ```mlir
+    %dw = tcp.conv_backward_filter %x, %dy {dilation = array<i64: 1>, pad = array<i64: 0, 0>, stride = array<i64: 2>}
+        : tensor<2x4x9xf32>, tensor<2x8x4xf32> -> tensor<8x4x3xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    // %0: %x as 4x2x9, %1: %dy as 8x2x4
+    %2 = tcp.conv1d %0, %1 {dilation = array<i64: 2>, pad = array<i64: 0, 0>, stride = array<i64: 1>}
+        : tensor<4x2x9xf32>, tensor<8x2x4xf32> -> tensor<4x8x3xf32>
+    %dw = tcp.transpose %2 {perm = array<i64: 1, 0, 2>} : tensor<4x8x3xf32> -> tensor<8x4x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+}
+
 def TcpDecomposeConvTransposePass : Pass<"tcp-decompose-conv-transpose", "::mlir::func::FuncOp"> {
   let summary = "convert transposed convolutions to convolutions";
   let description = [{

@@ -65,6 +65,7 @@ class Tcp_TensorOf<list<Type> elements>
 def Tcp_Tensor : Tcp_TensorOf<[AnyFloat, AnySignlessInteger]>;
 def Tcp_FloatTensor : Tcp_TensorOf<[AnyFloat]>;
 def Tcp_BoolTensor : Tcp_TensorOf<[I1]>;
+def Tcp_IndexTensor : Tcp_TensorOf<[I32, I64]>;
 
 /// The result's shape is the broadcast of the operands' shapes, and each element depends only on
 /// the operands' elements at its index. The verifier expects equal ranks: list a trait that checks

@@ -70,6 +70,68 @@ def Tcp_ConvTransposeOp : Tcp_Op<"conv_transpose", [AllElementTypesMatch<["input
   let hasVerifier = 1;
 }
 
+class Tcp_ConvGradientOp<string mnemonic, list<Trait> traits> : Tcp_Op<mnemonic, traits> {
+  let results = (outs Tcp_FloatTensor:$output);
+  let hasVerifier = 1;
+}
+
+def Tcp_ConvBackwardDataOp
+    : Tcp_ConvGradientOp<"conv_backward_data", [AllElementTypesMatch<["gradient", "weights", "output"]>]> {
+  let summary = "gradient of a convolution with respect to its input";
+  let description = [{
+    The gradient of the input, from the gradient of the output and the weights of a convolution with
+    these attributes (aten.convolution_backward). The result has the input's shape, which the
+    operands do not determine if the stride is above 1. `tcp.conv_transpose` is the same computation
+    as the forward op of a network; only this op becomes a gradient in cuDNN.
+
+    **Constraints**
+
+    * (c1) there are 1 to 3 spatial dims, and all tensors have two dims more.
+    * (c2) `stride` and `dilation` have one positive number per spatial dim, `pad` two non-negative
+      numbers.
+    * (c3) `groups` divides the channels of the result and of the gradient; the weights have
+      channels of the result / groups channels.
+    * (c4) the gradient has the shape of the convolution of the result with the weights, and no dim
+      of size 0.
+
+    ```mlir
+    %dx = tcp.conv_backward_data %dy, %w {dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>}
+        : tensor<1x8x4x4xf32>, tensor<8x4x3x3xf32> -> tensor<1x4x8x8xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_FloatTensor:$gradient, Tcp_FloatTensor:$weights, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad,
+                       DenseI64ArrayAttr:$dilation, DefaultValuedAttr<I64Attr, "1">:$groups, UnitAttr:$channels_last);
+  let assemblyFormat = "$gradient `,` $weights attr-dict `:` type($gradient) `,` type($weights) `->` type($output)";
+}
+
+def Tcp_ConvBackwardFilterOp
+    : Tcp_ConvGradientOp<"conv_backward_filter", [AllElementTypesMatch<["input", "gradient", "output"]>]> {
+  let summary = "gradient of a convolution with respect to its weights";
+  let description = [{
+    The gradient of the weights, from the input and the gradient of the output of a convolution with
+    these attributes (aten.convolution_backward). The result has the weights' shape, which the
+    operands do not determine if the stride is above 1.
+
+    **Constraints**
+
+    * (c1) there are 1 to 3 spatial dims, and all tensors have two dims more.
+    * (c2) `stride` and `dilation` have one positive number per spatial dim, `pad` two non-negative
+      numbers.
+    * (c3) `groups` divides the channels of the input and of the gradient; the result has
+      channels of the input / groups channels.
+    * (c4) the gradient has the shape of the convolution of the input with the result, and no dim of
+      size 0.
+
+    ```mlir
+    %dw = tcp.conv_backward_filter %x, %dy {dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>}
+        : tensor<1x4x8x8xf32>, tensor<1x8x4x4xf32> -> tensor<8x4x3x3xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_FloatTensor:$input, Tcp_FloatTensor:$gradient, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad,
+                       DenseI64ArrayAttr:$dilation, DefaultValuedAttr<I64Attr, "1">:$groups, UnitAttr:$channels_last);
+  let assemblyFormat = "$input `,` $gradient attr-dict `:` type($input) `,` type($gradient) `->` type($output)";
+}
+
 def Tcp_MatmulOp : Tcp_Op<"matmul", [SameOperandsAndResultElementType, SameOperandsAndResultRank]> {
   let summary = "matrix product, batched over the leading dims";
   let description = [{

@@ -150,6 +150,53 @@ LogicalResult ConvTransposeOp::verify() {
   return expectShape(*this, getOutput(), expected);
 }
 
+/// Checks a gradient of the convolution of `input` with `weights`, whose output has the shape of
+/// `gradient`.
+template <typename GradientOp>
+static LogicalResult verifyConvGradient(GradientOp op, Value input, Value weights, Value gradient) {
+  int64_t spatialRank = op.getStride().size();
+  // conv_backward_data_c1, conv_backward_filter_c1
+  if (spatialRank < 1 || spatialRank > 3)
+    return op.emitOpError("expects 1 to 3 spatial dims in 'stride', but got ") << spatialRank;
+  bool isResult = input == op.getOutput();
+  if (failed(expectSpatialRank(op, isResult ? "result" : "input", input, spatialRank)) ||
+      failed(expectSpatialRank(op, isResult ? "weights" : "result", weights, spatialRank)) ||
+      failed(expectSpatialRank(op, "gradient", gradient, spatialRank)))
+    return failure();
+  // conv_backward_data_c2, conv_backward_filter_c2
+  if (failed(expectCount(op, "stride", op.getStride(), spatialRank, 1)) ||
+      failed(expectCount(op, "pad", op.getPad(), 2 * spatialRank, 0)) ||
+      failed(expectCount(op, "dilation", op.getDilation(), spatialRank, 1)))
+    return failure();
+  // conv_backward_data_c3, conv_backward_filter_c3
+  int64_t channel = channelDim(spatialRank, op.getChannelsLast()), groups = op.getGroups(),
+          inputs = shapeOf(input)[channel], outputs = shapeOf(gradient)[channel];
+  if (groups < 1 || inputs % groups || outputs % groups)
+    return op.emitOpError("expects 'groups' to divide ")
+           << inputs << " input channels and " << outputs << " channels of the gradient, but got "
+           << groups;
+  if (shapeOf(weights)[channel] != inputs / groups)
+    return op.emitOpError("expects weights with ")
+           << inputs / groups << " channels (" << inputs << " input channels in " << groups
+           << " groups), but got " << shapeOf(weights)[channel];
+  // conv_backward_data_c4, conv_backward_filter_c4
+  SmallVector<int64_t> expected = convShape(shapeOf(input), shapeOf(weights), op.getStride(),
+                                            op.getPad(), op.getDilation(), op.getChannelsLast());
+  if (shapeOf(gradient) != ArrayRef(expected) || llvm::is_contained(expected, 0))
+    return op.emitOpError("expects a gradient of shape ")
+           << str(expected) << ", that of the convolution of " << str(shapeOf(input)) << " with "
+           << str(shapeOf(weights)) << ", without empty dims, but got " << str(shapeOf(gradient));
+  return success();
+}
+
+LogicalResult ConvBackwardDataOp::verify() {
+  return verifyConvGradient(*this, getOutput(), getWeights(), getGradient());
+}
+
+LogicalResult ConvBackwardFilterOp::verify() {
+  return verifyConvGradient(*this, getInput(), getOutput(), getGradient());
+}
+
 LogicalResult MatmulOp::verify() {
   ArrayRef<int64_t> lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs());
   size_t rank = lhs.size();
@@ -171,31 +218,51 @@ LogicalResult MatmulOp::verify() {
 
 //===-- pooling ------------------------------------------------------------===//
 
+/// Checks a pooling of `input` with the result `output`, or its gradient.
 template <typename PoolOp>
-static LogicalResult verifyPool(PoolOp op, ArrayRef<int64_t> fullPad, ArrayRef<int64_t> dilation) {
+static LogicalResult verifyPool(PoolOp op, Value input, Value output, ArrayRef<int64_t> fullPad,
+                                ArrayRef<int64_t> dilation) {
   int64_t spatialRank = op.getKernel().size();
-  // max_pool_c1, avg_pool_c1
+  bool isGradient = input == op->getResult(0);
+  // max_pool_c1, avg_pool_c1, max_pool_indices_c1, max_pool_backward_c1
   if (spatialRank < 1 || spatialRank > 3)
     return op.emitOpError("expects 1 to 3 numbers in 'kernel', but got ") << spatialRank;
-  if (failed(expectSpatialRank(op, "input", op.getInput(), spatialRank)))
+  if (failed(expectSpatialRank(op, isGradient ? "result" : "input", input, spatialRank)))
     return failure();
-  // max_pool_c2, avg_pool_c2
+  // max_pool_c2, avg_pool_c2, max_pool_indices_c2, max_pool_backward_c2
   if (failed(expectCount(op, "kernel", op.getKernel(), spatialRank, 1)) ||
       failed(expectCount(op, "stride", op.getStride(), spatialRank, 1)) ||
       failed(expectCount(op, "pad", fullPad, 2 * spatialRank, 0)) ||
       failed(expectCount(op, "dilation", dilation, spatialRank, 1)))
     return failure();
-  SmallVector<int64_t> expected = poolShape(shapeOf(op.getInput()), op.getKernel(), op.getStride(),
-                                            fullPad, dilation, op.getChannelsLast());
-  // max_pool_c4, avg_pool_c5
+  SmallVector<int64_t> expected = poolShape(shapeOf(input), op.getKernel(), op.getStride(), fullPad,
+                                            dilation, op.getChannelsLast());
+  // max_pool_c4, avg_pool_c5, max_pool_indices_c4, max_pool_backward_c4
   if (llvm::is_contained(
           ArrayRef(expected).slice(firstSpatialDim(op.getChannelsLast()), spatialRank), 0))
     return op.emitOpError("expects a window that fits into the padded input, but got input ")
-           << str(shapeOf(op.getInput())) << " and kernel " << str(op.getKernel());
-  return expectShape(op, op.getOutput(), expected); // max_pool_c3, avg_pool_c3
+           << str(shapeOf(input)) << " and kernel " << str(op.getKernel());
+  // max_pool_c3, avg_pool_c3, max_pool_indices_c3
+  if (!isGradient)
+    return expectShape(op, output, expected);
+  // max_pool_backward_c3
+  if (shapeOf(output) != ArrayRef(expected))
+    return op.emitOpError("expects a gradient of shape ")
+           << str(expected) << ", but got " << str(shapeOf(output));
+  return success();
 }
 
-LogicalResult MaxPoolOp::verify() { return verifyPool(*this, getPad(), getDilation()); }
+LogicalResult MaxPoolOp::verify() {
+  return verifyPool(*this, getInput(), getOutput(), getPad(), getDilation());
+}
+
+LogicalResult MaxPoolIndicesOp::verify() {
+  return verifyPool(*this, getInput(), getOutput(), getPad(), getDilation());
+}
+
+LogicalResult MaxPoolBackwardOp::verify() {
+  return verifyPool(*this, getOutput(), getGradient(), getPad(), getDilation());
+}
 
 LogicalResult AvgPoolOp::verify() {
   // avg_pool_c2
@@ -206,7 +273,7 @@ LogicalResult AvgPoolOp::verify() {
   // avg_pool_c4
   if (getDivisor() && *getDivisor() == 0)
     return emitOpError("expects a nonzero 'divisor', but got 0");
-  return verifyPool(*this, withCeilPad(getPad(), getCeilPad()),
+  return verifyPool(*this, getInput(), getOutput(), withCeilPad(getPad(), getCeilPad()),
                     SmallVector<int64_t>(spatialRank, 1));
 }
 

@@ -24,6 +24,10 @@ static Layout layoutOf(TensorDescType type) {
 /// Conv1d includes convolutions over two spatial dims of which only the first has size 1, to which
 /// convolutions over one dim are converted.
 static Anchor anchorOf(ConvolutionOp conv) {
+  if (conv.getMode() != ConvolutionMode::Fprop) {
+    Anchor first = conv.getMode() == ConvolutionMode::Dgrad ? Anchor::Dgrad1d : Anchor::Wgrad1d;
+    return static_cast<Anchor>(static_cast<int64_t>(first) + conv.getSpatialRank() - 1);
+  }
   if (conv.getSpatialRank() == 3)
     return Anchor::Conv3d;
   if (conv.getSpatialRank() == 1)
@@ -59,9 +63,9 @@ static std::optional<Anchor> anchorOf(ResampleOp pool) {
 static std::optional<SupportQuery> queryOf(Operation *op) {
   SupportQuery query;
   if (auto conv = dyn_cast<ConvolutionOp>(op)) {
-    if (conv.getMode() != ConvolutionMode::Fprop || conv.hasGroupDim() || op->getNumOperands() != 2)
+    if (conv.hasGroupDim() || op->getNumOperands() != 2)
       return std::nullopt;
-    ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape();
+    ArrayRef<int64_t> x = conv.getInputType().getShape(), w = conv.getFilterType().getShape();
     query.anchor = anchorOf(conv);
     query.channels = w[1];
     query.channelGroups = w[1] == x[1] ? ChannelGroups::None
@@ -167,8 +171,8 @@ bool Matcher::findAnchor() {
       continue;
     std::optional<SupportQuery> query = queryOf(&op);
     if (!query || form.anchor)
-      return refuse("expects one forward convolution, matrix product or pooling and "
-                    "pointwise operations around it");
+      return refuse("expects one convolution, gradient of a convolution, matrix product or pooling "
+                    "and pointwise operations around it");
     form.anchor = &op;
     form.query = *query;
   }
@@ -304,7 +308,10 @@ std::optional<GroupGraph> buildGroupGraph(OpBuilder &builder, StringRef name, co
 
 //===-- support ------------------------------------------------------------------------------===//
 
-bool GraphForm::isLinear() const { return isa_and_present<ConvolutionOp, MatmulOp>(anchor); }
+bool GraphForm::isLinear() const {
+  auto conv = dyn_cast_if_present<ConvolutionOp>(anchor);
+  return conv ? conv.getMode() == ConvolutionMode::Fprop : isa_and_present<MatmulOp>(anchor);
+}
 
 SmallVector<GraphStep> GraphForm::at(Position position) const {
   SmallVector<GraphStep> chosen;

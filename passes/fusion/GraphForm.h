@@ -27,7 +27,7 @@ struct GraphForm {
   SupportQuery query;
   llvm::SmallVector<GraphStep> steps; ///< in order; without an anchor, all are epilogue
 
-  /// Whether the anchor is a convolution or a matrix product.
+  /// Whether the anchor is a forward convolution or a matrix product.
   bool isLinear() const;
   /// The steps at a position, in order.
   llvm::SmallVector<GraphStep> at(Position position) const;

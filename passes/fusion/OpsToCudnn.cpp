@@ -83,6 +83,8 @@ private:
   Value convertOp(Operation *op);
   Value convertPointwise(Operation *op);
   Value convertConv(tcp::ConvOpInterface op);
+  template <typename GradientOp>
+  Value convertConvGradient(GradientOp op, cudnn::ConvolutionMode mode);
   Value convertMaxPool(tcp::MaxPoolOp op);
   Value convertAvgPool(tcp::AvgPoolOp op);
   Value convertMean(tcp::ReduceMeanOp op);
@@ -105,8 +107,8 @@ static bool isOne(int64_t value) { return value == 1; }
 static bool isZero(int64_t value) { return value == 0; }
 
 bool isAnchor(Operation *op) {
-  return isa<tcp::ConvOpInterface, tcp::MatmulOp, tcp::MaxPoolOp, tcp::AvgPoolOp,
-             tcp::ReduceMeanOp>(op);
+  return isa<tcp::ConvOpInterface, tcp::ConvBackwardDataOp, tcp::ConvBackwardFilterOp,
+             tcp::MatmulOp, tcp::MaxPoolOp, tcp::AvgPoolOp, tcp::ReduceMeanOp>(op);
 }
 
 ArrayRef<PointwiseMode> groupModes() {
@@ -155,14 +157,15 @@ bool GroupConverter::findAnchor() {
     anchor = op;
   }
   if (!anchor) {
-    reason = "no anchor: no convolution, matrix product, pooling or spatial mean";
+    reason = "no anchor: no convolution, gradient of one, matrix product, pooling or spatial mean";
     return false;
   }
-  channelsLast = llvm::TypeSwitch<Operation *, bool>(anchor)
-                     .Case<tcp::ConvOpInterface, tcp::MaxPoolOp, tcp::AvgPoolOp>(
-                         [](auto op) { return op.getChannelsLast(); })
-                     .Case([](tcp::ReduceMeanOp op) { return llvm::is_contained(op.getDims(), 1); })
-                     .Default([](Operation *) { return false; });
+  channelsLast =
+      llvm::TypeSwitch<Operation *, bool>(anchor)
+          .Case<tcp::ConvOpInterface, tcp::ConvBackwardDataOp, tcp::ConvBackwardFilterOp,
+                tcp::MaxPoolOp, tcp::AvgPoolOp>([](auto op) { return op.getChannelsLast(); })
+          .Case([](tcp::ReduceMeanOp op) { return llvm::is_contained(op.getDims(), 1); })
+          .Default([](Operation *) { return false; });
   return true;
 }
 
@@ -234,6 +237,20 @@ Value GroupConverter::convertConv(tcp::ConvOpInterface op) {
       values.lookup(op.getWeights()), cudnn::ConvolutionMode::Fprop,
       cudnn::ConvolutionKind::CrossCorrelation, f32, APFloat(1.0), APFloat(0.0),
       /*spatial_dim_count=*/IntegerAttr(), stride, pre, post, dilation);
+}
+
+template <typename GradientOp>
+Value GroupConverter::convertConvGradient(GradientOp op, cudnn::ConvolutionMode mode) {
+  SmallVector<int64_t> pre, post;
+  for (size_t i = 0; i < op.getPad().size(); i += 2) {
+    pre.push_back(op.getPad()[i]);
+    post.push_back(op.getPad()[i + 1]);
+  }
+  return cudnn::ConvolutionOp::create(
+      builder, op.getLoc(), resultType(op), values.lookup(op->getOperand(0)),
+      values.lookup(op->getOperand(1)), mode, cudnn::ConvolutionKind::CrossCorrelation, f32,
+      APFloat(1.0), APFloat(0.0), /*spatial_dim_count=*/IntegerAttr(), op.getStride(), pre, post,
+      op.getDilation());
 }
 
 Value GroupConverter::createPool(Operation *op, cudnn::ResampleMode mode,
@@ -378,6 +395,12 @@ Value GroupConverter::convertOp(Operation *op) {
     return convertPointwise(op);
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](tcp::ConvOpInterface conv) { return convertConv(conv); })
+      .Case([&](tcp::ConvBackwardDataOp data) {
+        return convertConvGradient(data, cudnn::ConvolutionMode::Dgrad);
+      })
+      .Case([&](tcp::ConvBackwardFilterOp filter) {
+        return convertConvGradient(filter, cudnn::ConvolutionMode::Wgrad);
+      })
       .Case([&](tcp::MatmulOp matmul) -> Value {
         return cudnn::MatmulOp::create(builder, op->getLoc(), resultType(op),
                                        values.lookup(matmul.getLhs()),

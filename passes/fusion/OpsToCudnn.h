@@ -11,7 +11,8 @@
 
 namespace convoy {
 
-/// Whether `op` can be the anchor of a group: a convolution, matrix product, pooling or mean.
+/// Whether `op` can be the anchor of a group: a convolution, a gradient of one, a matrix product, a
+/// pooling or a mean.
 bool isAnchor(mlir::Operation *op);
 
 /// The pointwise modes of the operations to which ops of a group are converted.

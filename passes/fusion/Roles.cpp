@@ -10,8 +10,9 @@ using convoy::cudnn::PointwiseMode;
 
 namespace convoy {
 
-static constexpr StringLiteral kAnchors[] = {"conv1d",   "conv2d",   "conv3d", "matmul",
-                                             "max_pool", "avg_pool", "mean"};
+static constexpr StringLiteral kAnchors[] = {
+    "conv1d",  "conv2d",  "conv3d", "dgrad1d",  "dgrad2d",  "dgrad3d", "wgrad1d",
+    "wgrad2d", "wgrad3d", "matmul", "max_pool", "avg_pool", "mean"};
 static constexpr StringLiteral kExtents[] = {"",    "full",      "channel", "gate",   "pixels",
                                              "one", "broadcast", "scalar",  "virtual"};
 static constexpr StringLiteral kPositions[] = {"prologue", "operand", "epilogue"};

@@ -14,8 +14,23 @@
 namespace convoy {
 
 /// The operation that a graph is built around. A convolution over one spatial dim is a convolution
-/// over two with a height of 1.
-enum class Anchor { Conv1d, Conv2d, Conv3d, Matmul, MaxPool, AvgPool, Mean };
+/// over two with a height of 1. `Dgrad` and `Wgrad` are the gradients of a convolution with respect
+/// to its input and its filter.
+enum class Anchor {
+  Conv1d,
+  Conv2d,
+  Conv3d,
+  Dgrad1d,
+  Dgrad2d,
+  Dgrad3d,
+  Wgrad1d,
+  Wgrad2d,
+  Wgrad3d,
+  Matmul,
+  MaxPool,
+  AvgPool,
+  Mean
+};
 
 /// The position of a pointwise operation: before the anchor, on an operand of an operation after
 /// the anchor, or after the anchor.

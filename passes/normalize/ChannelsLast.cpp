@@ -45,6 +45,7 @@ private:
   bool visit(Operation *op);
 
   bool visitConv(ConvOpInterface op);
+  template <typename GradientOp> bool visitGradient(GradientOp op);
   template <typename PoolOp> bool visitPool(PoolOp op);
   bool visitElementwise(Operation *op);
   bool visitGroup(IsolatedGroupOp op);
@@ -89,6 +90,18 @@ bool Rewriter::visitConv(ConvOpInterface op) {
   Operation *conv = cloneWith(builder, op, {input, filter}, storedType(op.getOutput(), perm));
   conv->setAttr("channels_last", builder.getUnitAttr());
   layouts.set(op.getOutput(), conv->getResult(0), perm);
+  return true;
+}
+
+template <typename GradientOp> bool Rewriter::visitGradient(GradientOp op) {
+  if (op.getChannelsLast())
+    return false;
+  Permutation perm = channelsLast(op.getType().getRank());
+  Value first = layouts.in(op->getOperand(0), perm, op.getLoc()),
+        second = layouts.in(op->getOperand(1), perm, op.getLoc());
+  auto copy = cast<GradientOp>(cloneWith(builder, op, {first, second}, storedType(op, perm)));
+  copy.setChannelsLast(true);
+  layouts.set(op, copy, perm);
   return true;
 }
 
@@ -333,6 +346,7 @@ bool Rewriter::visit(Operation *op) {
     return visitElementwise(op);
   auto order = [&](auto op) { return layouts.perm(op.getInput()); };
   return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<ConvBackwardDataOp, ConvBackwardFilterOp>([&](auto op) { return visitGradient(op); })
       .Case<MaxPoolOp, AvgPoolOp>([&](auto op) { return visitPool(op); })
       .Case([&](IsolatedGroupOp op) { return visitGroup(op); })
       .Case([&](ConcatOp op) { return visitConcat(op); })

@@ -40,6 +40,8 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
     pm.addPass(createCSEPass());
   };
   simplify();
+  if (isFor(options, tcp::Target::Cpu))
+    pm.addNestedPass<func::FuncOp>(createTcpDecomposeConvGradientsPass());
   pm.addNestedPass<func::FuncOp>(createTcpDecomposeConvTransposePass());
   // Scales are folded before the type changes, so that they are rounded once.
   pm.addNestedPass<func::FuncOp>(createTcpFoldScaleIntoConvPass());

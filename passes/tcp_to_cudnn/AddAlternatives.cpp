@@ -218,7 +218,7 @@ void Alternatives::add() {
   std::optional<GraphForm> form = matchGraph(graph, reason);
   if (!form || !form->isLinear())
     return remark("no alternatives: " + (!form          ? reason
-                                         : form->anchor ? "a pooling cannot be split"
+                                         : form->anchor ? "a pooling or gradient cannot be split"
                                                         : "the graph has no anchor"));
   names.insert(form->pattern());
   addCuts(graph, /*reordered=*/false);

@@ -41,7 +41,7 @@ static bool needsIdentity(PointwiseOp op) {
 
 void convoy::orderOperations(GraphOp graph, const GraphForm &form) {
   auto conv = dyn_cast_if_present<ConvolutionOp>(form.anchor);
-  if (!conv)
+  if (!conv || conv.getMode() != ConvolutionMode::Fprop)
     return;
   // Intermediate values are f32, so another order only changes the rounding of sums.
   reorderSums(conv, /*biasFirst=*/false);

@@ -10,6 +10,7 @@
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/common/ConvGradients.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
 #include "passes/tcp_to_linalg/Patterns.h"
 
@@ -289,8 +290,21 @@ struct ConvTransposePattern : public OpConversionPattern<tcp::ConvTransposeOp> {
   }
 };
 
+/// Gradients that cuDNN does not support: forward ops.
+template <typename GradientOp> struct ConvGradientPattern : public OpConversionPattern<GradientOp> {
+  using OpConversionPattern<GradientOp>::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(GradientOp op, typename GradientOp::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
+    ValueRange operands = adaptor.getOperands();
+    rewriter.replaceOp(op, decomposeGradient(rewriter, op, operands[0], operands[1]));
+    return success();
+  }
+};
+
 } // namespace
 
 void convoy::populateConvolutionPatterns(RewritePatternSet &patterns) {
-  patterns.add<ConvPattern, ConvTransposePattern>(patterns.getContext());
+  patterns.add<ConvPattern, ConvTransposePattern, ConvGradientPattern<tcp::ConvBackwardDataOp>,
+               ConvGradientPattern<tcp::ConvBackwardFilterOp>>(patterns.getContext());
 }

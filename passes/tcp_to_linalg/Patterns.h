@@ -21,7 +21,7 @@ std::string whyUnsupported(mlir::Operation *op);
 /// Lowers ops with the trait Elementwise to one linalg.generic each.
 void populateElementwisePatterns(mlir::RewritePatternSet &patterns);
 
-/// Lowers convolutions of every rank, layout and grouping, and transposed convolutions.
+/// Lowers convolutions of every rank, layout and grouping, transposed convolutions and gradients.
 void populateConvolutionPatterns(mlir::RewritePatternSet &patterns);
 
 /// Lowers tcp.matmul to linalg.matmul, linalg.batch_matmul, or a generic if batch dims broadcast.
@@ -29,6 +29,9 @@ void populateMatmulPatterns(mlir::RewritePatternSet &patterns);
 
 /// Lowers tcp.max_pool and tcp.avg_pool to a fill and a reduction over the window.
 void populatePoolingPatterns(mlir::RewritePatternSet &patterns);
+
+/// Lowers tcp.max_pool_indices and tcp.max_pool_backward to reductions over the window.
+void populatePoolingGradientPatterns(mlir::RewritePatternSet &patterns);
 
 /// Lowers reductions, softmax and layer norm.
 void populateReductionPatterns(mlir::RewritePatternSet &patterns);

@@ -94,6 +94,7 @@ void ConvertTcpToLinalgPass::runOnOperation() {
   convoy::populateConvolutionPatterns(patterns);
   convoy::populateMatmulPatterns(patterns);
   convoy::populatePoolingPatterns(patterns);
+  convoy::populatePoolingGradientPatterns(patterns);
   convoy::populateReductionPatterns(patterns);
   convoy::populateShapePatterns(patterns);
   convoy::populateIndexingPatterns(patterns);

@@ -8,6 +8,7 @@ from __future__ import annotations
 from .attention import attention_cases
 from .attention_parts import attention_parts_cases
 from .data import data_cases
+from .gradients import gradient_cases
 from .graphs import graph_cases
 from .library import AnyCase
 from .matrix import group_cases
@@ -32,4 +33,9 @@ _FAMILIES = (
 
 def all_cases() -> list[AnyCase]:
     """Returns every graph of the matrix once."""
-    return [*group_cases(), *graph_cases(), *(case for family in _FAMILIES for case in family())]
+    return [
+        *group_cases(),
+        *gradient_cases(),
+        *graph_cases(),
+        *(case for family in _FAMILIES for case in family()),
+    ]

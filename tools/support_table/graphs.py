@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""`cudnn.graph`s of gradients and narrow types, which grouping does not form yet.
+"""`cudnn.graph`s of narrow types and other orders, which grouping does not form.
 
 Their rows are in the section `unformed` of the support table. Their anchors are named after
 operations of dialect `cudnn`.
@@ -11,13 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from .graph_text import BYTES, GraphText, Value, key_of
+from .graph_text import GraphText, Value, key_of
 from .matrix import Case, Cell
 
 __all__ = ["graph_cases"]
-
-_SPATIAL = {1: (64,), 2: (16, 16), 3: (4, 8, 8)}
-_LAYOUTS = ("channels_last", "channels_first")
 
 
 def _case(
@@ -26,51 +23,6 @@ def _case(
     return Case(
         graph.key, pattern, (cell,), cell, channel_bytes, graph.text(result), is_group=False
     )
-
-
-def _gradients() -> Iterator[Case]:
-    """Gradients of convolutions, and epilogues of dgrad, which is a transposed convolution."""
-    kinds = {"none": 1, "grouped": 4, "depthwise": 64}
-    axes = product(("dgrad", "wgrad"), _SPATIAL.items(), kinds.items(), _DTYPES, _LAYOUTS)
-    for mode, (rank, spatial), (kind, groups), dtype, layout in axes:
-        if layout == "channels_first" and kind != "none":
-            continue
-        windows = ((3, 1), (3, 2), (1, 1)) if layout == "channels_last" else ((3, 1),)
-        followers: tuple[tuple[str, ...], ...] = ((),)
-        if mode == "dgrad" and layout == "channels_last":
-            followers = ((), ("bias",), ("relu",), ("bias", "relu"))
-        for (window, stride), after in product(windows, followers):
-            if after and window == 1:
-                continue
-            out = tuple((size + 2 * (window // 2) - window) // stride + 1 for size in spatial)
-            image, output = (4, 64, *spatial), (4, 64, *out)
-            filters = (64, 64 // groups, *[window] * rank)
-            pattern = "+".join((f"{mode}{rank}d", *after))
-            graph = GraphText(
-                key_of(pattern, dtype, layout, kind, f"w{window}", f"s{stride}"), layout
-            )
-            given = (output, filters) if mode == "dgrad" else (image, output)
-            operands = [graph.argument(dims, dtype) for dims in given]
-            pads = f"[{', '.join([str(window // 2)] * rank)}]"
-            numbers = (
-                f"spatial_stride = {[stride] * rank} pre_padding = {pads} post_padding = "
-                f"{pads} dilation = {[1] * rank}"
-            )
-            dims = image if mode == "dgrad" else filters
-            here = graph.apply(
-                "convolution",
-                operands,
-                f"mode = {mode} type = f32 {numbers}",
-                dims,
-                "f32" if after else dtype,
-            )
-            for i, role in enumerate(after):
-                narrow = dtype if i + 1 == len(after) else "f32"
-                here = _follow(graph, role, here, dims, dtype, narrow)
-            cell = Cell(
-                f"{mode}{rank}d", after[-1] if after else "anchor", dtype, layout, rank + 2, kind
-            )
-            yield _case(cell, pattern, graph, here, 64 // groups * BYTES[dtype])
 
 
 def _follow(
@@ -176,5 +128,5 @@ def _orders() -> Iterator[Case]:
 
 def graph_cases() -> list[Case]:
     """Returns every graph of this file."""
-    parts = (_gradients(), _narrow(), _orders())
+    parts = (_narrow(), _orders())
     return [case for part in parts for case in part]

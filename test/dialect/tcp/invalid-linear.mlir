@@ -149,3 +149,91 @@ func.func @matmul_c3_result(%a: tensor<2x2x3xf32>, %b: tensor<1x3x5xf32>) {
   %0 = tcp.matmul %a, %b : tensor<2x2x3xf32>, tensor<1x3x5xf32> -> tensor<1x2x5xf32>
   return
 }
+
+// -----
+
+func.func @conv_backward_data_c1_spatial(%g: tensor<1x4xf32>, %w: tensor<4x3xf32>) {
+  // expected-error@+1 {{'tcp.conv_backward_data' op expects 1 to 3 spatial dims in 'stride', but got 0}}
+  %0 = tcp.conv_backward_data %g, %w {dilation = array<i64>, pad = array<i64>, stride = array<i64>} : tensor<1x4xf32>, tensor<4x3xf32> -> tensor<1x3xf32>
+  return
+}
+
+// -----
+
+func.func @conv_backward_data_c1_rank(%g: tensor<1x4x8xf32>, %w: tensor<4x3x2xf32>) {
+  // expected-error@+1 {{'tcp.conv_backward_data' op expects result of rank 3, but got 2}}
+  %0 = tcp.conv_backward_data %g, %w {dilation = array<i64: 1>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<4x3x2xf32> -> tensor<1x3xf32>
+  return
+}
+
+// -----
+
+func.func @conv_backward_data_c2(%g: tensor<1x4x8xf32>, %w: tensor<4x3x2xf32>) {
+  // expected-error@+1 {{'tcp.conv_backward_data' op expects numbers of at least 1 in 'stride', but got [0]}}
+  %0 = tcp.conv_backward_data %g, %w {dilation = array<i64: 1>, pad = array<i64: 0, 0>, stride = array<i64: 0>} : tensor<1x4x8xf32>, tensor<4x3x2xf32> -> tensor<1x3x9xf32>
+  return
+}
+
+// -----
+
+func.func @conv_backward_data_c3_groups(%g: tensor<1x4x8xf32>, %w: tensor<4x3x2xf32>) {
+  // expected-error@+1 {{'tcp.conv_backward_data' op expects 'groups' to divide 3 input channels and 4 channels of the gradient, but got 2}}
+  %0 = tcp.conv_backward_data %g, %w {dilation = array<i64: 1>, groups = 2 : i64, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<4x3x2xf32> -> tensor<1x3x9xf32>
+  return
+}
+
+// -----
+
+func.func @conv_backward_data_c3_weights(%g: tensor<1x4x8xf32>, %w: tensor<4x3x2xf32>) {
+  // expected-error@+1 {{'tcp.conv_backward_data' op expects weights with 2 channels (4 input channels in 2 groups), but got 3}}
+  %0 = tcp.conv_backward_data %g, %w {dilation = array<i64: 1>, groups = 2 : i64, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<4x3x2xf32> -> tensor<1x4x9xf32>
+  return
+}
+
+// -----
+
+func.func @conv_backward_data_c4(%g: tensor<1x4x8xf32>, %w: tensor<4x3x2xf32>) {
+  // expected-error@+1 {{'tcp.conv_backward_data' op expects a gradient of shape [1, 4, 9], that of the convolution of [1, 3, 10] with [4, 3, 2], without empty dims, but got [1, 4, 8]}}
+  %0 = tcp.conv_backward_data %g, %w {dilation = array<i64: 1>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<4x3x2xf32> -> tensor<1x3x10xf32>
+  return
+}
+
+// -----
+
+func.func @conv_backward_filter_c1_spatial(%x: tensor<1x4xf32>, %g: tensor<1x3xf32>) {
+  // expected-error@+1 {{'tcp.conv_backward_filter' op expects 1 to 3 spatial dims in 'stride', but got 0}}
+  %0 = tcp.conv_backward_filter %x, %g {dilation = array<i64>, pad = array<i64>, stride = array<i64>} : tensor<1x4xf32>, tensor<1x3xf32> -> tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @conv_backward_filter_c1_rank(%x: tensor<1x4x8xf32>, %g: tensor<1x3x7x1xf32>) {
+  // expected-error@+1 {{'tcp.conv_backward_filter' op expects gradient of rank 3, but got 4}}
+  %0 = tcp.conv_backward_filter %x, %g {dilation = array<i64: 1>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<1x3x7x1xf32> -> tensor<3x4x2xf32>
+  return
+}
+
+// -----
+
+func.func @conv_backward_filter_c2(%x: tensor<1x4x8xf32>, %g: tensor<1x3x7xf32>) {
+  // expected-error@+1 {{'tcp.conv_backward_filter' op expects 2 numbers in 'pad', but got 1}}
+  %0 = tcp.conv_backward_filter %x, %g {dilation = array<i64: 1>, pad = array<i64: 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<1x3x7xf32> -> tensor<3x4x2xf32>
+  return
+}
+
+// -----
+
+func.func @conv_backward_filter_c3(%x: tensor<1x4x8xf32>, %g: tensor<1x3x7xf32>) {
+  // expected-error@+1 {{'tcp.conv_backward_filter' op expects weights with 4 channels (4 input channels in 1 groups), but got 2}}
+  %0 = tcp.conv_backward_filter %x, %g {dilation = array<i64: 1>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<1x3x7xf32> -> tensor<3x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @conv_backward_filter_c4(%x: tensor<1x4x8xf32>, %g: tensor<2x3x7xf32>) {
+  // expected-error@+1 {{'tcp.conv_backward_filter' op expects a gradient of shape [1, 3, 7], that of the convolution of [1, 4, 8] with [3, 4, 2], without empty dims, but got [2, 3, 7]}}
+  %0 = tcp.conv_backward_filter %x, %g {dilation = array<i64: 1>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<2x3x7xf32> -> tensor<3x4x2xf32>
+  return
+}

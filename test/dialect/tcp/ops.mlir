@@ -78,7 +78,7 @@ func.func @binary_and_ternary(%a: tensor<2x4xf16>, %b: tensor<1x4xf16>, %c: tens
 
 // CHECK-LABEL: func.func @linear
 func.func @linear(%x1: tensor<1x8x16xf32>, %w1: tensor<4x8x3xf32>, %x2: tensor<1x9x9x4xbf16>, %w2: tensor<6x3x3x2xbf16>, %x3: tensor<1x8x4x8x8xf32>, %w3: tensor<4x8x1x1x1xf32>,
-                  %xt: tensor<1x4x8x8xf32>, %wt: tensor<4x3x2x2xf32>, %a: tensor<8x128x64xf32>, %b: tensor<1x64x32xf32>) {
+                  %xt: tensor<1x4x8x8xf32>, %wt: tensor<4x3x2x2xf32>, %g2: tensor<1x7x8x6xbf16>, %a: tensor<8x128x64xf32>, %b: tensor<1x64x32xf32>) {
   // CHECK: tcp.conv1d %{{.*}}, %{{.*}} {dilation = array<i64: 1>, pad = array<i64: 1, 0>, stride = array<i64: 1>} : tensor<1x8x16xf32>, tensor<4x8x3xf32> -> tensor<1x4x15xf32>
   %0 = tcp.conv1d %x1, %w1 {dilation = array<i64: 1>, pad = array<i64: 1, 0>, stride = array<i64: 1>} : tensor<1x8x16xf32>, tensor<4x8x3xf32> -> tensor<1x4x15xf32>
   // CHECK: tcp.conv2d %{{.*}}, %{{.*}} {channels_last, dilation = array<i64: 1, 2>, groups = 2 : i64, pad = array<i64: 1, 1, 2, 2>, stride = array<i64: 2, 1>}
@@ -90,6 +90,12 @@ func.func @linear(%x1: tensor<1x8x16xf32>, %w1: tensor<4x8x3xf32>, %x2: tensor<1
   // CHECK: tcp.conv_transpose %{{.*}}, %{{.*}} {dilation = array<i64: 1, 1>, groups = 2 : i64, output_pad = array<i64: 0, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>}
   %3 = tcp.conv_transpose %xt, %wt {dilation = array<i64: 1, 1>, groups = 2 : i64, output_pad = array<i64: 0, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>}
       : tensor<1x4x8x8xf32>, tensor<4x3x2x2xf32> -> tensor<1x6x16x17xf32>
+  // CHECK: tcp.conv_backward_data %{{.*}}, %{{.*}} {dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x4x8x8xf32>, tensor<4x3x2x2xf32> -> tensor<1x3x15x14xf32>
+  %5 = tcp.conv_backward_data %xt, %wt {dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>}
+      : tensor<1x4x8x8xf32>, tensor<4x3x2x2xf32> -> tensor<1x3x15x14xf32>
+  // CHECK: tcp.conv_backward_filter %{{.*}}, %{{.*}} {channels_last, dilation = array<i64: 1, 1>, groups = 2 : i64, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x9x9x4xbf16>, tensor<1x7x8x6xbf16> -> tensor<6x3x2x2xbf16>
+  %6 = tcp.conv_backward_filter %x2, %g2 {channels_last, dilation = array<i64: 1, 1>, groups = 2 : i64, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+      : tensor<1x9x9x4xbf16>, tensor<1x7x8x6xbf16> -> tensor<6x3x2x2xbf16>
   // CHECK: tcp.matmul %{{.*}}, %{{.*}} : tensor<8x128x64xf32>, tensor<1x64x32xf32> -> tensor<8x128x32xf32>
   %4 = tcp.matmul %a, %b : tensor<8x128x64xf32>, tensor<1x64x32xf32> -> tensor<8x128x32xf32>
   return
@@ -99,6 +105,10 @@ func.func @linear(%x1: tensor<1x8x16xf32>, %w1: tensor<4x8x3xf32>, %x2: tensor<1
 func.func @pooling_and_reductions(%x: tensor<1x8x9x9xf32>) {
   // CHECK: tcp.max_pool %{{.*}} {dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>}
   %0 = tcp.max_pool %x {dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x8x9x9xf32> -> tensor<1x8x5x5xf32>
+  // CHECK: tcp.max_pool_indices %{{.*}}, %{{.*}} {dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x8x9x9xf32>, tensor<1x8x5x5xf32> -> tensor<1x8x5x5xi64>
+  %7 = tcp.max_pool_indices %x, %0 {dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x8x9x9xf32>, tensor<1x8x5x5xf32> -> tensor<1x8x5x5xi64>
+  // CHECK: tcp.max_pool_backward %{{.*}}, %{{.*}} {dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x8x5x5xf32>, tensor<1x8x5x5xi64> -> tensor<1x8x9x9xf32>
+  %8 = tcp.max_pool_backward %0, %7 {dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x8x5x5xf32>, tensor<1x8x5x5xi64> -> tensor<1x8x9x9xf32>
   // CHECK: tcp.avg_pool %{{.*}} {ceil_pad = array<i64: 1, 1>, channels_last, count_include_pad, divisor = 3 : i64, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>}
   %1 = tcp.avg_pool %x {ceil_pad = array<i64: 1, 1>, channels_last, count_include_pad, divisor = 3 : i64, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>}
       : tensor<1x8x9x9xf32> -> tensor<1x4x5x9xf32>

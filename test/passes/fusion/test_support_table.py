@@ -22,6 +22,7 @@ from tools.support_table.__main__ import TABLE
 from tools.support_table.differences import MEASURED, section, with_device
 from tools.support_table.document import DOCUMENT
 from tools.support_table.generate import dump
+from tools.support_table.gradients import gradient_cases
 from tools.support_table.graphs import graph_cases
 from tools.support_table.groups import ROLES, Shape
 from tools.support_table.library import prepare, query_offline, refusals
@@ -34,10 +35,13 @@ from tools.support_table.verdict import judge
 
 TEXT = TABLE.read_text()
 ROWS = json.loads(TEXT)
-GROUPS = group_cases()
+GROUPS = [*group_cases(), *gradient_cases()]
 CASES = [*GROUPS, *graph_cases()]
 #: Ranks of the tensors of convolutions. conv1d has a height of 1.
-RANKS = {"conv1d": 4, "conv2d": 4, "conv3d": 5}
+RANKS = {
+    **{"conv1d": 4, "conv2d": 4, "conv3d": 5},
+    **{f"{mode}{rank}d": rank + 2 for mode in ("dgrad", "wgrad") for rank in (1, 2, 3)},
+}
 #: One of this many graphs is queried, and one for each anchor and role.
 EVERY = 40
 
@@ -147,7 +151,7 @@ def test_every_row_has_evidence() -> None:
         )
         for values in product(*spans):
             cell = Cell(*values)
-            if cell.anchor.startswith("conv") and cell.rank != RANKS[cell.anchor]:
+            if cell.rank != RANKS.get(cell.anchor, cell.rank):
                 continue
             assert cell in cells, (cell, row["note"])
             for after in row.get("after", []):

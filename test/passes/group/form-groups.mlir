@@ -139,3 +139,21 @@ func.func @prologue_of_a_refused_op(%x: tensor<2x8x8x64xf16>, %w: tensor<64x1x1x
   %4 = tcp.conv2d %3, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<2x8x8x64xf16>
   return %4 : tensor<2x8x8x64xf16>
 }
+
+// -----
+
+// The gradients of a convolution, and the sum with the gradient of another branch. C and K may have any alignment.
+// CHECK-LABEL: func.func @gradients(
+// CHECK: tcp.isolated_group {{.*}} attributes {anchor = "dgrad2d", pattern = "dgrad2d+residual"}
+// CHECK: tcp.isolated_group {{.*}} attributes {anchor = "wgrad2d", pattern = "wgrad2d"}
+// CHECK: tcp.isolated_group {{.*}} attributes {anchor = "wgrad1d", pattern = "wgrad1d"}
+// CHECK: tcp.isolated_group {{.*}} attributes {anchor = "dgrad3d", pattern = "dgrad3d"}
+func.func @gradients(%g: tensor<1x4x4x64xf16>, %w: tensor<64x3x3x32xf16>, %x: tensor<1x8x8x32xf16>, %g1: tensor<2x6x5xf32>, %x1: tensor<2x8x3xf32>, %g3: tensor<2x4x4x4x5xbf16>, %w3: tensor<5x1x1x1x7xbf16>)
+    -> (tensor<1x8x8x32xf16>, tensor<64x3x3x32xf16>, tensor<5x3x3xf32>, tensor<2x4x4x4x7xbf16>) {
+  %0 = tcp.conv_backward_data %g, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x4x4x64xf16>, tensor<64x3x3x32xf16> -> tensor<1x8x8x32xf16>
+  %1 = tcp.add %0, %x : tensor<1x8x8x32xf16>, tensor<1x8x8x32xf16> -> tensor<1x8x8x32xf16>
+  %2 = tcp.conv_backward_filter %x, %g {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x8x8x32xf16>, tensor<1x4x4x64xf16> -> tensor<64x3x3x32xf16>
+  %3 = tcp.conv_backward_filter %x1, %g1 {channels_last, dilation = array<i64: 1>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<2x8x3xf32>, tensor<2x6x5xf32> -> tensor<5x3x3xf32>
+  %4 = tcp.conv_backward_data %g3, %w3 {channels_last, dilation = array<i64: 1, 1, 1>, pad = array<i64: 0, 0, 0, 0, 0, 0>, stride = array<i64: 1, 1, 1>} : tensor<2x4x4x4x5xbf16>, tensor<5x1x1x1x7xbf16> -> tensor<2x4x4x4x7xbf16>
+  return %1, %2, %3, %4 : tensor<1x8x8x32xf16>, tensor<64x3x3x32xf16>, tensor<5x3x3xf32>, tensor<2x4x4x4x7xbf16>
+}

@@ -4,7 +4,7 @@
 // The conversion refuses the same forms, but does not query the table.
 // CHECK: error: does not form one cuDNN graph: no anchor
 func.func @no_anchor(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
-  // expected-error @+1 {{does not form one cuDNN graph: no anchor: no convolution, matrix product, pooling or spatial mean}}
+  // expected-error @+1 {{does not form one cuDNN graph: no anchor: no convolution, gradient of one, matrix product, pooling or spatial mean}}
   %0 = tcp.isolated_group %x {
   ^bb0(%a: tensor<4x8xf16>):
     %1 = tcp.sigmoid %a : tensor<4x8xf16> -> tensor<4x8xf16>

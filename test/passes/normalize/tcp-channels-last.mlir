@@ -235,3 +235,16 @@ func.func @groups(%x: tensor<2x8x8x9xf32> {tcp.input = "x"}, %w: tensor<4x8x1x1x
   } : tensor<2x8x8x9xf32>, tensor<4x8x1x1xf32> -> tensor<2x36x8xf32>
   return %0, %4 : tensor<2x4x8x9xf32>, tensor<2x36x8xf32>
 }
+
+// CHECK-LABEL: func.func @gradients
+// CHECK-SAME: %[[G:[^:]*]]: {{[^,]*}}, %[[W:[^:]*]]: {{[^,]*}}, %[[X:[^:]*]]:
+func.func @gradients(%g: tensor<2x6x4x4xf32> {tcp.input = "g"}, %w: tensor<6x4x3x3xf32> {tcp.input = "w"}, %x: tensor<2x4x9x9xf32> {tcp.input = "x"}) -> (tensor<2x4x9x9xf32>, tensor<6x4x3x3xf32>) {
+  // CHECK-NEXT: %[[GT:.*]] = tcp.transpose %[[G]] {perm = array<i64: 0, 2, 3, 1>}
+  // CHECK-NEXT: %[[WT:.*]] = tcp.transpose %[[W]] {perm = array<i64: 0, 2, 3, 1>}
+  // CHECK-NEXT: tcp.conv_backward_data %[[GT]], %[[WT]] {channels_last, {{.*}}} : tensor<2x4x4x6xf32>, tensor<6x3x3x4xf32> -> tensor<2x9x9x4xf32>
+  // CHECK-NEXT: %[[XT:.*]] = tcp.transpose %[[X]] {perm = array<i64: 0, 2, 3, 1>}
+  // CHECK-NEXT: tcp.conv_backward_filter %[[XT]], %[[GT]] {channels_last, {{.*}}} : tensor<2x9x9x4xf32>, tensor<2x4x4x6xf32> -> tensor<6x3x3x4xf32>
+  %0 = tcp.conv_backward_data %g, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<2x6x4x4xf32>, tensor<6x4x3x3xf32> -> tensor<2x4x9x9xf32>
+  %1 = tcp.conv_backward_filter %x, %g {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<2x4x9x9xf32>, tensor<2x6x4x4xf32> -> tensor<6x4x3x3xf32>
+  return %0, %1 : tensor<2x4x9x9xf32>, tensor<6x4x3x3xf32>
+}

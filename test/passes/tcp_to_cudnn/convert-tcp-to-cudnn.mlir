@@ -220,3 +220,33 @@ func.func @subtracted(%x: tensor<8x8xf16>, %b: tensor<1x8xf16>) -> tensor<8x8xf1
   } : tensor<8x8xf16>, tensor<1x8xf16> -> tensor<8x8xf16>
   return %0 : tensor<8x8xf16>
 }
+
+// -----
+
+// Gradients of a convolution. The gradient of the weights is stored like the weights.
+// CHECK-LABEL: cudnn.graph @dgrad2d_0(
+// CHECK-SAME: %[[G:.*]]: !cudnn.tensor_desc<1x64x4x4xf16, NHWC>, %[[W:.*]]: !cudnn.tensor_desc<64x16x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x32x8x8xf16, NHWC> {
+// CHECK-NEXT: cudnn.convolution(%[[G]], %[[W]]) mode = dgrad type = f32 spatial_stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : {{.*}} -> !cudnn.tensor_desc<1x32x8x8xf16, NHWC>
+// CHECK-LABEL: cudnn.graph @wgrad2d_0(
+// CHECK-SAME: %[[X:.*]]: !cudnn.tensor_desc<1x32x8x8xf16, NHWC>, %[[G:.*]]: !cudnn.tensor_desc<1x64x4x4xf16, NHWC>) -> !cudnn.tensor_desc<64x16x3x3xf16, NHWC> {
+// CHECK-NEXT: cudnn.convolution(%[[X]], %[[G]]) mode = wgrad type = f32 spatial_stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1]
+// CHECK-LABEL: cudnn.graph @wgrad1d_0(
+// CHECK-SAME: !cudnn.tensor_desc<2x4x8xf32>, {{.*}}: !cudnn.tensor_desc<2x6x6xf32>) -> !cudnn.tensor_desc<6x4x3xf32> {
+func.func @gradients(%g: tensor<1x4x4x64xf16>, %w: tensor<64x3x3x16xf16>, %x: tensor<1x8x8x32xf16>, %x1: tensor<2x4x8xf32>, %g1: tensor<2x6x6xf32>) -> (tensor<1x8x8x32xf16>, tensor<64x3x3x16xf16>, tensor<6x4x3xf32>) {
+  %0 = tcp.isolated_group %g, %w attributes {anchor = "dgrad2d", pattern = "dgrad2d"} {
+  ^bb0(%arg0: tensor<1x4x4x64xf16>, %arg1: tensor<64x3x3x16xf16>):
+    %3 = tcp.conv_backward_data %arg0, %arg1 {channels_last, dilation = array<i64: 1, 1>, groups = 2 : i64, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x4x4x64xf16>, tensor<64x3x3x16xf16> -> tensor<1x8x8x32xf16>
+    tcp.yield %3 : tensor<1x8x8x32xf16>
+  } : tensor<1x4x4x64xf16>, tensor<64x3x3x16xf16> -> tensor<1x8x8x32xf16>
+  %1 = tcp.isolated_group %x, %g attributes {anchor = "wgrad2d", pattern = "wgrad2d"} {
+  ^bb0(%arg0: tensor<1x8x8x32xf16>, %arg1: tensor<1x4x4x64xf16>):
+    %3 = tcp.conv_backward_filter %arg0, %arg1 {channels_last, dilation = array<i64: 1, 1>, groups = 2 : i64, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x8x8x32xf16>, tensor<1x4x4x64xf16> -> tensor<64x3x3x16xf16>
+    tcp.yield %3 : tensor<64x3x3x16xf16>
+  } : tensor<1x8x8x32xf16>, tensor<1x4x4x64xf16> -> tensor<64x3x3x16xf16>
+  %2 = tcp.isolated_group %x1, %g1 attributes {anchor = "wgrad1d", pattern = "wgrad1d"} {
+  ^bb0(%arg0: tensor<2x4x8xf32>, %arg1: tensor<2x6x6xf32>):
+    %3 = tcp.conv_backward_filter %arg0, %arg1 {dilation = array<i64: 1>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<2x4x8xf32>, tensor<2x6x6xf32> -> tensor<6x4x3xf32>
+    tcp.yield %3 : tensor<6x4x3xf32>
+  } : tensor<2x4x8xf32>, tensor<2x6x6xf32> -> tensor<6x4x3xf32>
+  return %0, %1, %2 : tensor<1x8x8x32xf16>, tensor<64x3x3x16xf16>, tensor<6x4x3xf32>
+}

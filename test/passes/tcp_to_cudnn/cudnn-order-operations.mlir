@@ -40,8 +40,19 @@ cudnn.graph @in_between(%x: !x, %w: !w) -> !x {
   cudnn.return %2 : !x
 }
 
-// REMARK: remark: not reordered: expects one forward convolution
+// REMARK: remark: not reordered: expects one convolution
+cudnn.graph @two(%x: !x, %w: !w) -> !x {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1] : !x, !w -> !x
+  %1 = cudnn.convolution(%0, %w) type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1] : !x, !w -> !x
+  cudnn.return %1 : !x
+}
+
+// Only forward convolutions are reordered: dgrad's precompiled kernels have no sums.
+// CHECK-LABEL: cudnn.graph @gradient(
+// CHECK: cudnn.pointwise sigmoid_fwd
+// CHECK-NEXT: cudnn.return
 cudnn.graph @gradient(%x: !x, %w: !w) -> !x {
-  %0 = cudnn.convolution(%x, %w) mode = dgrad type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1] : !x, !w -> !x
-  cudnn.return %0 : !x
+  %0 = cudnn.convolution(%x, %w) mode = dgrad type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1] : !x, !w -> !v
+  %1 = cudnn.pointwise sigmoid_fwd(%0) type = f32 : !v -> !x
+  cudnn.return %1 : !x
 }

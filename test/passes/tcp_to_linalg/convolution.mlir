@@ -89,3 +89,20 @@ func.func @cpu_f16(%x: tensor<1x8x8x4xf16>, %w: tensor<6x1x1x4xf16>) -> tensor<1
       : tensor<1x8x8x4xf16>, tensor<6x1x1x4xf16> -> tensor<1x8x8x6xf16>
   return %0 : tensor<1x8x8x6xf16>
 }
+
+// Gradients that cuDNN does not support: forward ops in the other layout.
+// CHECK-LABEL: func.func @gradient_of_input
+// CHECK: linalg.conv_2d_nhwc_fhwc
+func.func @gradient_of_input(%g: tensor<1x4x4x8xf64>, %w: tensor<8x3x3x4xf64>) -> tensor<1x8x8x4xf64> attributes {tcp.target = "cuda"} {
+  %0 = tcp.conv_backward_data %g, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>}
+      : tensor<1x4x4x8xf64>, tensor<8x3x3x4xf64> -> tensor<1x8x8x4xf64>
+  return %0 : tensor<1x8x8x4xf64>
+}
+
+// CHECK-LABEL: func.func @gradient_of_weights
+// CHECK: linalg.conv_2d_nhwgc_gfhwc
+func.func @gradient_of_weights(%x: tensor<2x8x8x4xf64>, %g: tensor<2x4x4x6xf64>) -> tensor<6x3x3x2xf64> attributes {tcp.target = "cuda"} {
+  %0 = tcp.conv_backward_filter %x, %g {channels_last, dilation = array<i64: 1, 1>, groups = 2 : i64, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>}
+      : tensor<2x8x8x4xf64>, tensor<2x4x4x6xf64> -> tensor<6x3x3x2xf64>
+  return %0 : tensor<6x3x3x2xf64>
+}

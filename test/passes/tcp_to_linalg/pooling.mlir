@@ -65,3 +65,32 @@ func.func @max_dilated_cuda(%x: tensor<1x8x8x4xf32>) -> tensor<1x4x4x4xf32> attr
       : tensor<1x8x8x4xf32> -> tensor<1x4x4x4xf32>
   return %0 : tensor<1x4x4x4xf32>
 }
+
+// The key of a window is its smallest index of an element that equals the maximum, or the complement of that of a NaN.
+// CHECK-LABEL: func.func @indices
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK: %[[E:.*]] = tensor.extract %arg0
+// CHECK: %[[EQUAL:.*]] = arith.cmpf oeq, %[[E]], %{{.*}} : f16
+// CHECK: %[[NAN:.*]] = arith.cmpf uno, %[[E]], %[[E]] : f16
+// CHECK: arith.xori
+// CHECK: arith.minsi
+// CHECK: linalg.generic
+// CHECK: arith.xori
+func.func @indices(%x: tensor<1x9x4xf16>, %y: tensor<1x5x4xf16>) -> tensor<1x5x4xi64> {
+  %0 = tcp.max_pool_indices %x, %y {channels_last, dilation = array<i64: 1>, kernel = array<i64: 3>, pad = array<i64: 1, 1>, stride = array<i64: 2>} : tensor<1x9x4xf16>, tensor<1x5x4xf16> -> tensor<1x5x4xi64>
+  return %0 : tensor<1x5x4xi64>
+}
+
+// Two windows of width 3 at steps of 2 contain an element. The sum is in f32.
+// CHECK-LABEL: func.func @max_pool_backward
+// CHECK: tensor.empty() : tensor<2xi8>
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK: arith.divui
+// CHECK: tensor.extract %arg1
+// CHECK: tensor.extract %arg0
+// CHECK: arith.addf {{.*}} : f32
+// CHECK: arith.truncf
+func.func @max_pool_backward(%g: tensor<1x4x5xf16>, %i: tensor<1x4x5xi64>) -> tensor<1x4x9xf16> {
+  %0 = tcp.max_pool_backward %g, %i {dilation = array<i64: 1>, kernel = array<i64: 3>, pad = array<i64: 1, 1>, stride = array<i64: 2>} : tensor<1x4x5xf16>, tensor<1x4x5xi64> -> tensor<1x4x9xf16>
+  return %0 : tensor<1x4x9xf16>
+}
