@@ -16,8 +16,9 @@ import torch
 import torch.nn.functional as F
 from index_cases import INDEX_CASES
 from torch import Tensor, nn
+from torch.fx.experimental.proxy_tensor import make_fx
 
-__all__ = ["CASES", "CHUNK", "ROUNDED", "Function", "Together", "build", "build_chunk"]
+__all__ = ["CASES", "CHUNK", "ROUNDED", "Function", "Together", "build", "build_chunk", "gradients"]
 
 Case = tuple[Callable[[], nn.Module], Callable[[], tuple[Tensor, ...]]]
 CASES: dict[str, Case] = {}
@@ -110,6 +111,30 @@ def _module(item: Any) -> nn.Module:
     return item() if getattr(item, "makes_module", False) else Function(item)
 
 
+def gradients(
+    function: Callable[..., Tensor], *inputs: Tensor
+) -> tuple[nn.Module, tuple[Tensor, ...]]:
+    """The gradients of a function as a module of aten ops, and its inputs: the gradient of the
+    function's result, and the function's inputs."""
+
+    def run(gradient: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
+        _, backward = torch.func.vjp(function, *values)
+        return tuple(backward(gradient))
+
+    gradient = torch.randn(function(*inputs).shape)
+    return make_fx(run)(gradient, *inputs).eval(), (gradient, *inputs)
+
+
+def _gradients(name: str, function: Callable[..., Tensor], *inputs: Any) -> None:
+    """The gradients of a function. Inputs are as for `_add`."""
+    _add(f"gradients_{name}", function, *inputs)
+    _, make = CASES.pop(f"gradients_{name}")
+    CASES[f"gradients_{name}"] = (
+        lambda: gradients(function, *make())[0],
+        lambda: gradients(function, *make())[1],
+    )
+
+
 def _nn(name: str, make: Callable[[], nn.Module], *inputs: Any) -> None:
     def maker() -> nn.Module:
         return make()
@@ -121,6 +146,7 @@ def _nn(name: str, make: Callable[[], nn.Module], *inputs: Any) -> None:
 _INTS = torch.tensor([[3, -4, 5], [0, 7, -2]])
 _BOOLS = torch.tensor([[True, False, True], [False, False, True]])
 _POSITIVE = torch.rand(2, 3, generator=torch.Generator().manual_seed(1)) + 0.5
+_IMAGE = torch.rand(1, 2, 8, 7, generator=torch.Generator().manual_seed(1))
 _EDGES = torch.tensor([[-7.5, -3.0, -0.5, 0.0], [0.5, 2.5, 3.0, 7.5]])
 
 # unary, activations
@@ -583,6 +609,123 @@ for _mode in ("reflect", "replicate", "circular"):
 _add("pad_replicate_crop", lambda x: F.pad(x, (-1, 2), mode="replicate"), (1, 2, 5))
 _nn("reflection_pad1d", lambda: nn.ReflectionPad1d((1, 2)), (1, 2, 5))
 _nn("replication_pad3d", lambda: nn.ReplicationPad3d(1), (1, 2, 3, 3, 3))
+
+# gradients
+
+_gradients("conv1d", lambda x, w, b: F.conv1d(x, w, b, 2, 1), (2, 4, 9), (6, 4, 3), (6,))
+_gradients("conv2d", lambda x, w: F.conv2d(x, w, None, 2, 1), (2, 3, 7, 8), (4, 3, 3, 3))
+_gradients("conv2d_dilated", lambda x, w: F.conv2d(x, w, dilation=2), (1, 3, 8, 7), (4, 3, 3, 2))
+_gradients("conv2d_groups", lambda x, w: F.conv2d(x, w, groups=2), (2, 4, 6, 5), (6, 2, 3, 3))
+_gradients("conv2d_depthwise", lambda x, w: F.conv2d(x, w, groups=4), (2, 4, 6, 5), (8, 1, 3, 3))
+_gradients("conv2d_unbatched", F.conv2d, (3, 6, 6), (4, 3, 3, 3), (4,))
+_gradients("conv2d_same", lambda x, w: F.conv2d(x, w, padding="same"), (1, 3, 6, 6), (4, 3, 2, 2))
+_gradients("conv3d", lambda x, w: F.conv3d(x, w, None, (1, 2, 1)), (1, 2, 4, 6, 5), (3, 2, 2, 3, 3))
+_gradients(
+    "conv_transpose2d",
+    lambda x, w, b: F.conv_transpose2d(x, w, b, 2, 1, 1, 2),
+    (2, 4, 5, 4),
+    (4, 3, 3, 3),
+    (6,),
+)
+_gradients(
+    "conv_transpose1d_wide_output_padding",
+    lambda x, w: F.conv_transpose1d(x, w, None, 1, 1, 2, 1, 3),
+    (1, 4, 5),
+    (4, 3, 2),
+)
+_gradients("conv_transpose3d", F.conv_transpose3d, (1, 2, 2, 3, 2), (2, 3, 2, 2, 2))
+for _mask in ((True, False, False), (False, True, False), (False, False, True)):
+    _add(
+        f"convolution_backward_{_mask.index(True)}",
+        lambda g, x, w, mask=_mask: torch.ops.aten.convolution_backward(
+            g, x, w, [4], [1, 1], [0, 0], [1, 1], False, [0, 0], 1, mask
+        )[mask.index(True)],
+        (1, 4, 4, 3),
+        (1, 3, 6, 5),
+        (4, 3, 3, 3),
+    )
+
+for _rank in (1, 2, 3):
+    _shape = (2, 3, 9, 8, 7)[: _rank + 2]
+    for _pool, _options in (
+        ("max_pool", (3, 2, 1)),
+        ("avg_pool", (3, 2, 1)),
+        ("adaptive_max_pool", ((3, 4, 1)[:_rank],)),
+        ("adaptive_avg_pool", ((3, 5, 1)[:_rank],)),
+    ):
+        _function = getattr(F, f"{_pool}{_rank}d")
+        _gradients(f"{_pool}{_rank}d", lambda x, f=_function, given=_options: f(x, *given), _shape)
+_gradients("max_pool2d_ties", lambda x: F.max_pool2d(x, 3, 1, 1), torch.ones(1, 2, 5, 4))
+_gradients("max_pool2d_dilated", lambda x: F.max_pool2d(x, (2, 3), 2, 1, 2, True), (1, 2, 8, 9))
+_gradients("max_pool2d_unbatched", lambda x: F.max_pool2d(x, 2), (3, 6, 6))
+_add(
+    "adaptive_max_pool2d_backward_uneven",
+    torch.ops.aten.adaptive_max_pool2d_backward,
+    (1, 2, 3, 9),
+    (1, 2, 8, 7),
+    F.adaptive_max_pool2d(_IMAGE, (3, 9), return_indices=True)[1],
+)
+_gradients("avg_pool2d_ceil", lambda x: F.avg_pool2d(x, 3, 2, 1, True), (1, 2, 8, 6))
+_gradients("avg_pool2d_own", lambda x: F.avg_pool2d(x, 3, 2, 1, True, False), (1, 2, 8, 6))
+_gradients("avg_pool2d_divisor", lambda x: F.avg_pool2d(x, 2, 3, divisor_override=3), (1, 2, 8, 6))
+_gradients("adaptive_avg_pool2d_up", lambda x: F.adaptive_avg_pool2d(x, (5, 9)), (1, 2, 3, 6))
+_add(
+    "max_pool2d_indices",
+    lambda x: F.max_pool2d(x, 3, 2, 1, return_indices=True),
+    torch.randint(0, 3, (2, 3, 7, 8), generator=torch.Generator().manual_seed(1)).float(),
+)
+_add(
+    "max_pool1d_indices_of_nan",
+    lambda x: F.max_pool1d(x, 3, 1, 1, return_indices=True),
+    torch.tensor([[[1.0, math.nan, math.nan, 2.0, -math.inf, -math.inf, -math.inf, 0.0]]]),
+)
+for _name in (
+    "relu", "relu6", "hardtanh", "leaky_relu", "elu", "selu", "celu", "gelu", "silu", "sigmoid",
+    "tanh", "softplus", "hardswish", "hardsigmoid", "mish", "logsigmoid", "softsign", "tanhshrink",
+):  # fmt: skip
+    _gradients(_name, getattr(F, _name), (2, 3, 4))
+_add("log1p", torch.log1p, torch.tensor([-1.0, -0.5, 1e-9, -1e-5, 0.0, 3.0, 1e30, math.inf]))
+_gradients("gelu_tanh", lambda x: F.gelu(x, approximate="tanh"), (2, 3, 4))
+_gradients("prelu", F.prelu, (2, 3, 4), (3,))
+for _training in (True, False):
+    _gradients(
+        f"batch_norm_{'training' if _training else 'inference'}",
+        lambda x, w, b, training=_training: F.batch_norm(
+            x, x.new_zeros(3) + 0.5, x.new_zeros(3) + 2, w, b, training
+        ),
+        (4, 3, 5, 4),
+        (3,),
+        (3,),
+    )
+_gradients("batch_norm_no_affine", lambda x: F.batch_norm(x, None, None, training=True), (4, 3, 5))
+for _mask in ((True, False, True), (False, True, False)):
+    _add(
+        f"native_batch_norm_backward_{_mask.index(True)}",
+        lambda g, x, w, m, v, mask=_mask: [
+            each
+            for each, wanted in zip(
+                torch.ops.aten.native_batch_norm_backward(
+                    g, x, w, m, v * v + 1, m, v * v + 1, True, 1e-5, mask
+                ),
+                mask,
+                strict=True,
+            )
+            if wanted
+        ],
+        (4, 3, 5),
+        (4, 3, 5),
+        (3,),
+        (3,),
+        (3,),
+    )
+
+
+def _with_statistics(x: Tensor, mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    mean, var = mean.clone(), var.clone()
+    return F.batch_norm(x, mean, var, training=True, momentum=0.3), mean, var
+
+
+_add("batch_norm_updates", _with_statistics, (4, 3, 5, 4), (3,), (3,))
 
 # creation
 

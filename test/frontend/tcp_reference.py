@@ -8,6 +8,7 @@ float rounds to it and continues in float64.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -30,6 +31,16 @@ _DTYPES = {
     "i8": torch.int8,
     "i1": torch.bool,
 }
+
+
+#: Ops whose operands and attributes do not determine the result's shape.
+_TAKES_SHAPE = (
+    "tcp.reshape",
+    "tcp.broadcast",
+    "tcp.conv_backward_data",
+    "tcp.conv_backward_filter",
+    "tcp.max_pool_backward",
+)
 
 
 def run_text(
@@ -102,11 +113,15 @@ def _check(what: str, kind: ir.Type, tensor: Tensor, *, exact: bool) -> None:
     assert tensor.dtype == wanted, f"{what}: expected {wanted}, got {tensor.dtype}"
 
 
+#: Ops whose operands may differ in type.
+_MIXED = ("tcp.cast", "tcp.select", "tcp.index_select", "tcp.gather", "tcp.max_pool_backward")
+
+
 def _execute(op: ir.Operation, operands: list[Tensor]) -> Tensor:
     if op.name == "arith.constant":
         return _splat(op)
     kinds = [ir.RankedTensorType(value.type).element_type for value in op.operands]
-    if op.name not in ("tcp.cast", "tcp.select", "tcp.index_select", "tcp.gather"):
+    if op.name not in _MIXED:
         assert len({str(kind) for kind in kinds}) == 1, (
             f"{op.name}: expected operands of one dtype, got {kinds}"
         )
@@ -114,7 +129,7 @@ def _execute(op: ir.Operation, operands: list[Tensor]) -> Tensor:
     result = ir.RankedTensorType(op.results[0].type)
     if op.name == "tcp.cast":
         return _wide(operands[0].to(_DTYPES[str(result.element_type)]))
-    if op.name in ("tcp.reshape", "tcp.broadcast"):
+    if op.name in _TAKES_SHAPE:
         attributes["shape"] = list(result.shape)
     return _OPS[op.name.removeprefix("tcp.")](*operands, **attributes)
 
@@ -224,6 +239,17 @@ def _conv_transpose(
     return _pad_spatial(full, [-number for number in pad], 0.0)
 
 
+def _conv_gradient(which: int, a: Tensor, b: Tensor, shape: list[int], **window: Any) -> Tensor:
+    """The gradient of `_conv` with respect to operand `which`. `_conv` is linear in it, so its
+    value does not matter."""
+    at = torch.zeros(shape, dtype=a.dtype, requires_grad=True)
+    operands, gradient = ((at, b), a) if which == 0 else ((a, at), b)
+    with torch.enable_grad():
+        y = _conv(*operands, **window)
+    (result,) = torch.autograd.grad(y, at, gradient)
+    return result
+
+
 def _unfold(
     x: Tensor, window: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
 ) -> Tensor:
@@ -246,6 +272,38 @@ def _max_pool(
     low = -math.inf if x.dtype.is_floating_point else torch.iinfo(x.dtype).min
     x = _pad_spatial(_to_first(x, channels_last), pad, low)
     return _to_last(_unfold(x, kernel, stride, dilation).amax(-1), channels_last)
+
+
+def _max_pool_indices(
+    x: Tensor,
+    maxima: Tensor,
+    kernel: list[int],
+    stride: list[int],
+    pad: list[int],
+    dilation: list[int],
+    channels_last: bool = False,
+) -> Tensor:
+    """The first element that equals the maximum, or the last NaN."""
+    x, maxima = _to_first(x, channels_last), _to_first(maxima, channels_last)
+    sizes = x.shape[2:]
+    places = torch.arange(math.prod(sizes)).reshape(1, 1, *sizes).expand(x.shape)
+    values = _unfold(_pad_spatial(x, pad, -math.inf), kernel, stride, dilation)
+    places = _unfold(_pad_spatial(places, pad, -1), kernel, stride, dilation)
+    equal = (values == maxima[..., None]) & (places >= 0)
+    first = torch.where(equal, places, places.max() + 1).amin(-1)
+    last = torch.where(values.isnan(), places, -1).amax(-1)
+    return _to_last(torch.where(maxima.isnan(), last, first), channels_last)
+
+
+def _max_pool_backward(
+    gradient: Tensor, indices: Tensor, shape: list[int], channels_last: bool = False, **_: Any
+) -> Tensor:
+    """Indices are those of a pooling, so each is inside its window."""
+    gradient, indices = _to_first(gradient, channels_last), _to_first(indices, channels_last)
+    whole = _to_first(gradient.new_zeros(shape), channels_last)
+    flat = gradient.new_zeros(*whole.shape[:2], math.prod(whole.shape[2:]))
+    flat = flat.scatter_add(2, indices.flatten(2), gradient.flatten(2))
+    return _to_last(flat.reshape(whole.shape), channels_last)
 
 
 def _avg_pool(
@@ -359,8 +417,12 @@ _OPS: dict[str, Callable[..., Tensor]] = {
     "conv2d": _conv,
     "conv3d": _conv,
     "conv_transpose": _conv_transpose,
+    "conv_backward_data": functools.partial(_conv_gradient, 0),
+    "conv_backward_filter": functools.partial(_conv_gradient, 1),
     "matmul": _matmul,
     "max_pool": _max_pool,
+    "max_pool_indices": _max_pool_indices,
+    "max_pool_backward": _max_pool_backward,
     "avg_pool": _avg_pool,
     "reduce_sum": lambda x, dims: x.sum(dims, keepdim=True, dtype=x.dtype),
     "reduce_mean": lambda x, dims: x.mean(dims, keepdim=True),

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from frontend_checks import check
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from op_cases import Function, Together
+from op_cases import Function, Together, gradients
 from torch import Tensor, nn
 
 _SETTINGS = settings(
@@ -112,10 +112,44 @@ def test_convolutions(examples: list[tuple[nn.Module, Tensor]]) -> None:
     _check(examples)
 
 
+def _gradients(example: tuple[nn.Module, Tensor]) -> tuple[nn.Module, tuple[Tensor, ...]]:
+    """The gradients of a module with respect to its input and its parameters."""
+    module, x = example
+    names = [name for name, _ in module.named_parameters()]
+
+    def run(value: Tensor, *parameters: Tensor) -> Tensor:
+        return torch.func.functional_call(
+            module, dict(zip(names, parameters, strict=True)), (value,)
+        )
+
+    return gradients(run, x, *(each.detach() for each in module.parameters()))
+
+
+def _check_gradients(examples: list[tuple[nn.Module, Tensor]]) -> None:
+    built = [_gradients(example) for example in examples]
+    check(
+        Together([module for module, _ in built], [len(inputs) for _, inputs in built]),
+        *[x for _, inputs in built for x in inputs],
+        tolerance=1e-9,
+    )
+
+
+@_SETTINGS
+@given(st.lists(_convs(), min_size=10, max_size=10))
+def test_gradients_of_convolutions(examples: list[tuple[nn.Module, Tensor]]) -> None:
+    _check_gradients(examples)
+
+
 @_SETTINGS
 @given(st.lists(_pools(), min_size=10, max_size=10))
 def test_pools(examples: list[tuple[nn.Module, Tensor]]) -> None:
     _check(examples)
+
+
+@_SETTINGS
+@given(st.lists(_pools(), min_size=10, max_size=10))
+def test_gradients_of_pools(examples: list[tuple[nn.Module, Tensor]]) -> None:
+    _check_gradients(examples)
 
 
 @_SETTINGS

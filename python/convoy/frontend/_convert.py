@@ -228,13 +228,14 @@ class _Conversion:
             if isinstance(operand, Missing):
                 raise Unsupported(operand.reason)
         is_list = len(op.results) == 1 and "list<" in str(op.results[0].type)
-        kinds: list[TensorType] = []
+        kinds: list[TensorType | None] = []  # None: torch returns None
         for result in [] if is_list else op.results:
-            kind = parse_vtensor(str(result.type))
+            kind = None if str(result.type) == "!torch.none" else parse_vtensor(str(result.type))
             if isinstance(kind, str):
                 raise Unsupported(f"result: {kind}")
             kinds.append(kind)
-        made = CONVERTERS[name](self._builder, Call(name, tuple(operands), tuple(kinds)))
+        tensors = tuple(kind for kind in kinds if kind is not None)
+        made = CONVERTERS[name](self._builder, Call(name, tuple(operands), tensors))
         if is_list:
             return [list(made)]
         values = [made] if isinstance(made, ir.Value) else list(made)

@@ -2,7 +2,7 @@
 
 """Convolutions in all forms of aten.convolution: 1-D to 3-D, grouped, dilated, transposed with
 output padding, padding as numbers or 'same' and 'valid', with or without a batch dim, with or
-without a bias."""
+without a bias. Their gradients, with respect to input, weight and bias."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from torch_mlir import ir
 
 from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, type_of
-from convoy.frontend._registry import Call, converts
+from convoy.frontend._registry import Call, Missing, converts
 from convoy.frontend._types import TensorType
 
 __all__ = ["interleave", "per_dim"]
 
+_NOT_COMPUTED = Missing("expected use of the gradients in output_mask only, got use of another")
 _CONV = {1: tcp.Conv1dOp, 2: tcp.Conv2dOp, 3: tcp.Conv3dOp}
 
 
@@ -124,6 +125,49 @@ def _conv_transpose(
         groups=groups,
     )
     return b.reshape(_add_bias(b, y, bias), result.shape)
+
+
+@converts("aten.convolution_backward")
+def convolution_backward(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
+    """The gradients that `output_mask` selects; Torch returns None in place of the others."""
+    gradient, x, weight, _, stride, padding, dilation, transposed, output_pad, groups, mask = (
+        call.args
+    )
+    rank = type_of(weight).rank - 2
+    pad = per_dim(padding, rank)
+    window: dict[str, Any] = {
+        "stride": per_dim(stride, rank),
+        "pad": interleave(pad, pad),
+        "dilation": per_dim(dilation, rank),
+        "groups": groups,
+    }
+    results: list[ir.Value | Missing] = [_NOT_COMPUTED] * 3
+    if transposed:
+        # A transposed convolution is the gradient of a convolution from `gradient` to `x`. With
+        # output padding of a stride or more that convolution would have further windows.
+        for i, (extra, step) in enumerate(
+            zip(per_dim(output_pad, rank), per_dim(stride, rank), strict=True)
+        ):
+            if extra >= step:
+                cropped = max(extra - pad[i], 0)
+                window["pad"][2 * i + 1] = max(pad[i] - extra, 0)
+                size = type_of(gradient).shape[i + 2] - cropped
+                gradient = b.slice(gradient, i + 2, 0, size)
+        if mask[0]:
+            results[0] = b.emit(_CONV[rank], type_of(x), gradient, weight, **window)
+        if mask[1]:
+            results[1] = b.emit(tcp.ConvBackwardFilterOp, type_of(weight), gradient, x, **window)
+    else:
+        if mask[0]:
+            results[0] = b.emit(tcp.ConvBackwardDataOp, type_of(x), gradient, weight, **window)
+        if mask[1]:
+            results[1] = b.emit(tcp.ConvBackwardFilterOp, type_of(weight), x, gradient, **window)
+    if mask[2]:
+        gradient = call.args[0]
+        dims = [dim for dim in range(rank + 2) if dim != 1]
+        total = b.reduce(tcp.ReduceSumOp, gradient, dims)
+        results[2] = b.reshape(total, (type_of(gradient).shape[1],))
+    return results
 
 
 def _batched(result: TensorType, rank: int) -> TensorType:

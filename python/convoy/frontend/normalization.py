@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Normalizations at inference, and softmax. `tcp.layer_norm` has no scale and shift. These are
+"""Normalizations, and softmax. `tcp.layer_norm` has no scale and shift. These are
 pointwise ops, so that a later pass can move computations on weights out of the model."""
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from convoy.frontend.reduction import variance_over
 __all__ = ["masked_rows_to_zero"]
 
 _UPDATES = (
-    "expected batch norm that does not update its running statistics, got training=True; call "
-    "module.eval(), or pass neither running_mean nor running_var to normalize by the statistics "
-    "of the batch"
+    "expected batch norm that does not update its running statistics in place, got training=True; "
+    "call module.eval(), pass neither running_mean nor running_var to normalize by the statistics "
+    "of the batch, or return the updated statistics of "
+    "torch.ops.aten._native_batch_norm_legit_functional"
 )
 _STATISTICS = Missing("expected use of the normalized tensor only, got use of its statistics")
 
@@ -55,21 +56,51 @@ def batch_norm_of_the_batch(b: Builder, call: Call) -> Sequence[ir.Value]:
     """Batch norm without running statistics: normalizes by the mean and the variance of the
     batch."""
     x, weight, bias, _, _, epsilon = call.args
-    y, mean, inverse = _batch_statistics(b, x, weight, bias, epsilon)
+    y, mean, inverse, _ = _batch_statistics(b, x, weight, bias, epsilon)
     statistics = zip((mean, inverse), call.results[1:], strict=True)
     return [y, *(b.reshape(b.cast(value, kind.dtype), kind.shape) for value, kind in statistics)]
 
 
-@converts("aten._native_batch_norm_legit_functional", "aten._native_batch_norm_legit")
-def batch_norm_training(b: Builder, call: Call) -> Sequence[ir.Value]:
+@converts("aten._native_batch_norm_legit_functional")
+def batch_norm_functional(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
+    """Batch norm that returns the updated running statistics: (1 - momentum) * old + momentum *
+    statistic of the batch, with the unbiased variance."""
+    x, weight, bias, mean, var, training, momentum, epsilon = call.args
+    if not training:
+        y = _batch_norm(b, x, weight, bias, mean, var, epsilon)
+        return [y, _STATISTICS, _STATISTICS, mean, var]
+    y, batch_mean, inverse, batch_var = _batch_statistics(b, x, weight, bias, epsilon)
+    shape = type_of(x).shape
+    count = math.prod(shape) // shape[1]
+    # As in Torch, the unbiased variance of one element is NaN.
+    scale = count / (count - 1) if count > 1 else math.nan
+    unbiased = b.binary_scalar(tcp.MulOp, batch_var, scale)
+    updated = []
+    for old, new in ((mean, batch_mean), (var, unbiased)):
+        new = b.reshape(new, type_of(old).shape)
+        wide = b.cast(old, type_of(new).dtype)
+        kept = b.binary_scalar(tcp.MulOp, wide, 1 - momentum)
+        added = b.binary_scalar(tcp.MulOp, new, momentum)
+        updated.append(b.cast(b.binary(tcp.AddOp, kept, added), type_of(old).dtype))
+    kinds = call.results[1:3]
+    saved = [
+        b.reshape(b.cast(value, kind.dtype), kind.shape)
+        for value, kind in zip((batch_mean, inverse), kinds, strict=True)
+    ]
+    return [y, *saved, *updated]
+
+
+@converts("aten._native_batch_norm_legit")
+def batch_norm_in_place(b: Builder, call: Call) -> Sequence[ir.Value]:
     raise Unsupported(_UPDATES)
 
 
 def _batch_statistics(
     b: Builder, x: ir.Value, weight: ir.Value | None, bias: ir.Value | None, epsilon: float
-) -> tuple[ir.Value, ir.Value, ir.Value]:
+) -> tuple[ir.Value, ir.Value, ir.Value, ir.Value]:
     """y = (x - mean) * inverse * weight + bias, with mean and inverse = rsqrt(var + epsilon) over
-    all dims except dim 1, computed in at least float32. Returns y, mean and inverse."""
+    all dims except dim 1, computed in at least float32. Returns y, mean, inverse and the biased
+    var."""
     kind = type_of(x)
     wide = b.wide(x)
     dims = [dim for dim in range(kind.rank) if dim != 1]
@@ -81,7 +112,7 @@ def _batch_statistics(
         y = b.binary(tcp.MulOp, y, b.reshape(b.cast(weight, type_of(y).dtype), channels))
     if bias is not None:
         y = b.binary(tcp.AddOp, y, b.reshape(b.cast(bias, type_of(y).dtype), channels))
-    return b.cast(y, kind.dtype), mean, inverse
+    return b.cast(y, kind.dtype), mean, inverse, var
 
 
 def _batch_norm(

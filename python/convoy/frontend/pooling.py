@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Pooling, 1-D to 3-D. Result shapes are Torch's and determine the additional padding for
-ceil_mode."""
+"""Pooling and its gradients, 1-D to 3-D. Result shapes are Torch's and determine the additional
+padding for ceil_mode."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch_mlir import ir
 
 from convoy.dialects import tcp
@@ -18,7 +20,10 @@ from convoy.frontend.convolution import interleave, per_dim
 
 __all__: list[str] = []
 
-_INDICES = Missing("expected use of the pooled tensor only, got use of the indices of its maxima")
+_UNEVEN = Missing(
+    "expected output sizes that divide the input's, got use of the indices of maxima of windows of "
+    "different sizes"
+)
 
 
 @converts("aten.max_pool1d", "aten.max_pool2d", "aten.max_pool3d")
@@ -27,29 +32,70 @@ def max_pool(b: Builder, call: Call) -> ir.Value:
 
 
 @converts("aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices")
-def max_pool_with_indices(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
-    return [_max_pool(b, call, int(call.name[len("aten.max_pool")])), _INDICES]
+def max_pool_with_indices(b: Builder, call: Call) -> Sequence[ir.Value]:
+    rank = int(call.name[len("aten.max_pool")])
+    y = _max_pool(b, call, rank)
+    window = _max_window(type_of(call.args[0]), call.result, rank, call.args[1:])
+    return [y, _indices(b, call.args[0], y, rank, window)]
+
+
+@converts("aten.max_pool2d_with_indices_backward", "aten.max_pool3d_with_indices_backward")
+def max_pool_backward(b: Builder, call: Call) -> ir.Value:
+    gradient, x, *window, indices = call.args
+    rank = int(call.name[len("aten.max_pool")])
+    attributes = _max_window(type_of(x), type_of(gradient), rank, window)
+    return _max_backward(b, call, gradient, indices, rank, attributes)
 
 
 def _max_pool(b: Builder, call: Call, rank: int) -> ir.Value:
-    """Padding counts as minus infinity, so ceil_mode only increases the high padding."""
-    x, kernel, stride, padding, dilation, _ = call.args
+    x = call.args[0]
+    window = _max_window(type_of(x), call.result, rank, call.args[1:])
+    y = b.emit(tcp.MaxPoolOp, _batched(call.result, rank), b.with_rank(x, rank + 2), **window)
+    return b.reshape(y, call.result.shape)
+
+
+def _max_window(
+    x: TensorType, result: TensorType, rank: int, given: Sequence[Any]
+) -> dict[str, list[int]]:
+    """The attributes of a max pooling from Torch's. Padding counts as minus infinity, so ceil_mode
+    only increases the high padding."""
+    kernel, stride, padding, dilation, _ = given
     kernel = per_dim(kernel, rank)
     stride = per_dim(stride, rank) if stride else kernel
     padding, dilation = per_dim(padding, rank), per_dim(dilation, rank)
     window = [d * (k - 1) + 1 for d, k in zip(dilation, kernel, strict=True)]
-    beyond = _beyond(type_of(x), call.result, window, stride, padding)
+    beyond = _beyond(x, result, window, stride, padding)
     high = [pad + more for pad, more in zip(padding, beyond, strict=True)]
-    y = b.emit(
-        tcp.MaxPoolOp,
-        _batched(call.result, rank),
-        b.with_rank(x, rank + 2),
-        kernel=kernel,
-        stride=stride,
-        pad=interleave(padding, high),
-        dilation=dilation,
+    return {
+        "kernel": kernel,
+        "stride": stride,
+        "pad": interleave(padding, high),
+        "dilation": dilation,
+    }
+
+
+def _indices(
+    b: Builder, x: ir.Value, y: ir.Value, rank: int, window: dict[str, list[int]]
+) -> ir.Value:
+    """The indices of the maxima `y` of `x`."""
+    kind = TensorType(type_of(y).shape, torch.int64)
+    operands = b.with_rank(x, rank + 2), b.with_rank(y, rank + 2)
+    return b.reshape(
+        b.emit(tcp.MaxPoolIndicesOp, _batched(kind, rank), *operands, **window), kind.shape
     )
-    return b.reshape(y, call.result.shape)
+
+
+def _max_backward(
+    b: Builder,
+    call: Call,
+    gradient: ir.Value,
+    indices: ir.Value,
+    rank: int,
+    window: dict[str, list[int]],
+) -> ir.Value:
+    operands = b.with_rank(gradient, rank + 2), b.with_rank(indices, rank + 2)
+    dx = b.emit(tcp.MaxPoolBackwardOp, _batched(call.result, rank), *operands, **window)
+    return b.reshape(dx, call.result.shape)
 
 
 @converts("aten.avg_pool1d", "aten.avg_pool2d", "aten.avg_pool3d")
@@ -73,6 +119,92 @@ def avg_pool(b: Builder, call: Call) -> ir.Value:
         divisor=divisor[0] if divisor else None,
     )
     return b.reshape(y, call.result.shape)
+
+
+@converts("aten.avg_pool2d_backward", "aten.avg_pool3d_backward")
+def avg_pool_backward(b: Builder, call: Call) -> ir.Value:
+    """Each element is the sum of the gradients of the windows around it, each divided by its
+    window's divisor."""
+    gradient, x, kernel, stride, padding, _, count_include_pad, divisor = call.args
+    rank = int(call.name[len("aten.avg_pool")])
+    kernel = per_dim(kernel, rank)
+    stride = per_dim(stride, rank) if stride else kernel
+    padding = per_dim(padding, rank)
+    g = b.wide(b.with_rank(gradient, rank + 2))
+    sizes, places = type_of(x).shape[-rank:], type_of(g).shape[-rank:]
+    counts = [[divisor]] + [[1]] * (rank - 1)
+    if divisor is None:
+        counts = [
+            _counted(size, out, *window, include_pad=count_include_pad)
+            for size, out, *window in zip(sizes, places, kernel, stride, padding, strict=True)
+        ]
+    dx = _sum_windows(b, _divide(b, g, counts), sizes, kernel, stride, padding)
+    return b.reshape(b.cast(dx, call.result.dtype), call.result.shape)
+
+
+def _counted(
+    size: int, out: int, kernel: int, stride: int, padding: int, *, include_pad: bool
+) -> list[int]:
+    """The elements along one dim that the mean over each window counts."""
+    low, high = (-padding, size + padding) if include_pad else (0, size)
+    starts = [i * stride - padding for i in range(out)]
+    return [min(start + kernel, high) - max(start, low) for start in starts]
+
+
+def _divide(b: Builder, g: ir.Value, counts: Sequence[Sequence[int]]) -> ir.Value:
+    """Divides each element by the product of the counts at its spatial indices."""
+    kind = type_of(g)
+    if all(len(set(each)) == 1 for each in counts):
+        return b.binary_scalar(tcp.DivOp, g, math.prod(each[0] for each in counts))
+    product = torch.ones(1, dtype=kind.dtype)
+    for each in counts:
+        product = product[..., None] * torch.tensor(each, dtype=kind.dtype)
+    return b.binary(tcp.DivOp, g, b.with_rank(b.weight("window_sizes", product[None]), kind.rank))
+
+
+def _sum_windows(
+    b: Builder,
+    g: ir.Value,
+    sizes: Sequence[int],
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+) -> ir.Value:
+    """Adds to each element of a tensor with spatial dims `sizes` the elements of `g` whose windows
+    contain it."""
+    kind, rank = type_of(g), len(sizes)
+    places = kind.shape[2:]
+    spread = [(out - 1) * s + 1 for out, s in zip(places, stride, strict=True)]
+    low = [k - 1 - pad for k, pad in zip(kernel, padding, strict=True)]
+    # Zeros between the elements, then a sum over windows at steps of 1.
+    high = [
+        size + k - 1 - before - wide
+        for size, k, before, wide in zip(sizes, kernel, low, spread, strict=True)
+    ]
+    padded = TensorType(
+        (*kind.shape[:2], *(size + k - 1 for size, k in zip(sizes, kernel, strict=True))),
+        kind.dtype,
+    )
+    g = b.emit(
+        tcp.PadOp,
+        padded,
+        g,
+        low=[0, 0, *low],
+        high=[0, 0, *high],
+        interior=[0, 0, *(s - 1 for s in stride)],
+        value=0.0,
+    )
+    return b.emit(
+        tcp.AvgPoolOp,
+        TensorType((*kind.shape[:2], *sizes), kind.dtype),
+        g,
+        kernel=list(kernel),
+        stride=[1] * rank,
+        pad=[0, 0] * rank,
+        ceil_pad=[0] * rank,
+        count_include_pad=True,
+        divisor=1,
+    )
 
 
 def _beyond(
@@ -100,7 +232,70 @@ def adaptive_avg_pool(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.adaptive_max_pool1d", "aten.adaptive_max_pool2d", "aten.adaptive_max_pool3d")
 def adaptive_max_pool(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
-    return [_adaptive(b, call, tcp.ReduceMaxOp), _INDICES]
+    y = _adaptive(b, call, tcp.ReduceMaxOp)
+    x, rank = call.args[0], int(call.name[-2])
+    sizes, out = type_of(x).shape[-rank:], call.result.shape[-rank:]
+    if any(size % o for size, o in zip(sizes, out, strict=True)):
+        return [y, _UNEVEN]
+    return [y, _indices(b, x, y, rank, _enclosing(sizes, out))]
+
+
+@converts("aten.adaptive_max_pool2d_backward", "aten.adaptive_max_pool3d_backward")
+def adaptive_max_pool_backward(b: Builder, call: Call) -> ir.Value:
+    gradient, x, indices = call.args
+    rank = int(call.name[len("aten.adaptive_max_pool")])
+    window = _enclosing(type_of(x).shape[-rank:], type_of(gradient).shape[-rank:])
+    return _max_backward(b, call, gradient, indices, rank, window)
+
+
+def _enclosing(sizes: Sequence[int], out: Sequence[int]) -> dict[str, list[int]]:
+    """The attributes of a pooling whose windows are those of an adaptive pooling if `out` divides
+    `sizes`, and contain them otherwise."""
+    kernel, stride, low, high = [], [], [], []
+    for size, count in zip(sizes, out, strict=True):
+        step = max(1, size // count)
+        bounds = [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
+        before = max(i * step - start for i, (start, _) in enumerate(bounds))
+        length = max(end - i * step for i, (_, end) in enumerate(bounds)) + before
+        kernel.append(length)
+        stride.append(step)
+        low.append(before)
+        high.append((count - 1) * step + length - size - before)
+    return {
+        "kernel": kernel,
+        "stride": stride,
+        "pad": interleave(low, high),
+        "dilation": [1] * len(kernel),
+    }
+
+
+@converts("aten._adaptive_avg_pool2d_backward", "aten._adaptive_avg_pool3d_backward")
+def adaptive_avg_pool_backward(b: Builder, call: Call) -> ir.Value:
+    """Along each dim in turn, each element is the sum of the gradients of the windows around it,
+    each divided by its window's size. The windows around input i are those of an adaptive pooling
+    from the output to the input."""
+    gradient, _ = call.args
+    rank = int(call.name[len("aten._adaptive_avg_pool")])
+    y = b.wide(b.with_rank(gradient, rank + 2))
+    sizes, out = call.result.shape[-rank:], type_of(y).shape[2:]
+    y = _divide(
+        b,
+        y,
+        [
+            [-(-(i + 1) * size // o) - i * size // o for i in range(o)]
+            for size, o in zip(sizes, out, strict=True)
+        ],
+    )
+    for dim, (size, o) in enumerate(zip(sizes, out, strict=True), 2):
+        if size % o:
+            y = _windows(b, y, tcp.ReduceSumOp, dim, o, size)
+            continue
+        # Each window repeats its gradient.
+        shape = [*type_of(y).shape]
+        y = b.reshape(y, (*shape[: dim + 1], 1, *shape[dim + 1 :]))
+        y = b.broadcast(y, (*shape[: dim + 1], size // o, *shape[dim + 1 :]))
+        y = b.reshape(y, (*shape[:dim], size, *shape[dim + 1 :]))
+    return b.reshape(b.cast(y, call.result.dtype), call.result.shape)
 
 
 def _adaptive(b: Builder, call: Call, op: type[ir.OpView]) -> ir.Value:
