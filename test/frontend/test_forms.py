@@ -207,7 +207,6 @@ _MAKE_NOTHING = {
     "aten._assert_tensor_metadata",  # emits nothing; the cases to_* cover it
     "aten._native_batch_norm_legit",
     "aten._native_batch_norm_legit.no_stats",
-    "aten._native_batch_norm_legit_functional",
     "aten.addbmm",
 }
 
