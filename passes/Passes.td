@@ -173,7 +173,9 @@ def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
     elementwise ops, concat, pad, slice, reverse, broadcast, reductions, softmax, layer norms whose
     dims stay trailing, and reshapes that do not mix dims. If a weight is added or multiplied, it is
     transposed instead of the data. Where N x C x spatial is flattened for a product with weights,
-    the rows of the weights are permuted.
+    the rows of the weights are permuted. Elementwise ops whose results only convolutions use are
+    computed channels-last as well, unless more bytes would be transposed, so that they can become a
+    prologue. A group in the input keeps its ops, and the transposes are around it.
 
     ```mlir
     %0 = tcp.conv2d %x, %w : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>
