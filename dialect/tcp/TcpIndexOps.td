@@ -7,8 +7,6 @@
 
 include "dialect/tcp/TcpDialect.td"
 
-def Tcp_IndexTensor : Tcp_TensorOf<[I8, I16, I32, I64]>;
-
 class Tcp_IndexOp<string mnemonic> : Tcp_Op<mnemonic, [AllElementTypesMatch<["input", "output"]>]> {
   let arguments = (ins Tcp_Tensor:$input, Tcp_IndexTensor:$indices, IndexAttr:$dim);
   let results = (outs Tcp_Tensor:$output);

@@ -145,13 +145,13 @@ func.func @shape(%x: tensor<2x3xf32>, %y: tensor<1x3xi64>) {
 }
 
 // CHECK-LABEL: func.func @index
-func.func @index(%x: tensor<5x4xf32>, %i: tensor<2x3xi64>, %j: tensor<5x9xi8>, %s: tensor<i32>) {
+func.func @index(%x: tensor<5x4xf32>, %i: tensor<2x3xi64>, %j: tensor<5x9xi32>, %s: tensor<i32>) {
   // CHECK: tcp.index_select %{{.*}}, %{{.*}} {dim = 0 : index} : tensor<5x4xf32>, tensor<2x3xi64> -> tensor<2x3x4xf32>
   %0 = tcp.index_select %x, %i {dim = 0 : index} : tensor<5x4xf32>, tensor<2x3xi64> -> tensor<2x3x4xf32>
   // CHECK: tcp.index_select %{{.*}}, %{{.*}} {dim = 1 : index} : tensor<5x4xf32>, tensor<i32> -> tensor<5xf32>
   %1 = tcp.index_select %x, %s {dim = 1 : index} : tensor<5x4xf32>, tensor<i32> -> tensor<5xf32>
-  // CHECK: tcp.gather %{{.*}}, %{{.*}} {dim = 1 : index} : tensor<5x4xf32>, tensor<5x9xi8> -> tensor<5x9xf32>
-  %2 = tcp.gather %x, %j {dim = 1 : index} : tensor<5x4xf32>, tensor<5x9xi8> -> tensor<5x9xf32>
+  // CHECK: tcp.gather %{{.*}}, %{{.*}} {dim = 1 : index} : tensor<5x4xf32>, tensor<5x9xi32> -> tensor<5x9xf32>
+  %2 = tcp.gather %x, %j {dim = 1 : index} : tensor<5x4xf32>, tensor<5x9xi32> -> tensor<5x9xf32>
   return
 }
 
