@@ -22,9 +22,10 @@ from ._sizes import check_sizes
 from .artifact import Artifact, open_artifact
 from .errors import ArgumentError, ConvoyRuntimeError, PlanError
 from .inspection import offline_planner
-from .load_flags import add_arguments, add_tensor_files, load_arguments
+from .load_flags import add_arguments, add_plans, add_tensor_files, load_arguments
 from .loader import load
 from .output_files import checked_stream, write_array
+from .plan_report import plan_lines
 from .program import Program
 from .random_arrays import random_array
 from .replays import measure
@@ -92,14 +93,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target"
     )
-    parser.add_argument(
-        "--plans",
-        action="store_true",
-        help="print the engine of each graph, and why others were rejected",
-    )
+    add_plans(parser)
     parser.add_argument(
         "--tune",
-        choices=("off", "quick", "full", "exhaustive"),
+        choices=("off", "limited", "quick", "full", "exhaustive"),
         default="off",
         help="measure plans first, and store the best (default: %(default)s)",
     )
@@ -122,7 +119,10 @@ def _plan_for(options: argparse.Namespace) -> int:
     ).results
     failed = [result for result in results if isinstance(result, PlanError)]
     for result in results:
-        print(result)
+        if options.plans and not isinstance(result, PlanError):
+            print("\n".join(plan_lines(result)))
+        else:
+            print(result)
     print(f"{len(results) - len(failed)} of {len(results)} graphs have a plan")
     return failed[0].exit_code if failed else 0
 
@@ -181,9 +181,7 @@ def _report_plans(program: Program, everything: bool) -> None:
     if not everything:
         return
     for report in getattr(program, "plans", ()):
-        print(report)
-        for line in report.rejected:
-            print(f"  not {line}")
+        print("\n".join(plan_lines(report)))
 
 
 def _inputs(program: Program, paths: list[Path]) -> list[np.ndarray]:

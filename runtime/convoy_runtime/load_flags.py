@@ -9,7 +9,7 @@ import argparse
 import re
 from collections.abc import Container
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 if TYPE_CHECKING:
     from .cuda.plans.options import PlanOptions
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LoadArguments",
     "add_arguments",
+    "add_plans",
     "add_restrictions",
     "add_tensor_files",
     "load_arguments",
@@ -32,6 +33,8 @@ class LoadArguments(TypedDict):
     digest: str | None
 
 
+#: The value of --max-workspace without a limit.
+_NO_LIMIT: Final = "none"
 #: Flags: option, field of PlanOptions, its value when given, help.
 _FLAGS = (
     (
@@ -122,6 +125,16 @@ def add_tensor_files(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_plans(parser: argparse.ArgumentParser) -> None:
+    """Adds the flag --plans to a command that loads an artifact."""
+    parser.add_argument(
+        "--plans",
+        action="store_true",
+        help="print the plan of each graph and all others that are known, each with engine, knobs, "
+        "notes, workspace, and its time or why it was dropped",
+    )
+
+
 def add_restrictions(
     parser: argparse.ArgumentParser, title: str, *, without: Container[str] = ()
 ) -> None:
@@ -136,23 +149,8 @@ def add_restrictions(
     for flag, field, value, text in _FLAGS:
         if flag not in without:
             group.add_argument(flag, dest=field, action="store_const", const=value, help=text)
-    group.add_argument(
-        "--max-workspace",
-        dest="max_workspace_bytes",
-        type=_bytes,
-        metavar="BYTES",
-        help="largest workspace of a plan, e.g. 64M",
-    )
-    group.add_argument(
-        "--heuristics",
-        type=_names,
-        metavar="MODE,MODE",
-        help="modes of cuDNN's heuristics that select untuned plans",
-    )
-    group.add_argument("--engines", type=_numbers, metavar="N,N", help="use only these engines")
-    group.add_argument(
-        "--exclude-engines", type=_numbers, metavar="N,N", help="do not use these engines"
-    )
+    for flag, field, convert, metavar, text in _VALUES:
+        group.add_argument(flag, dest=field, type=convert, metavar=metavar, help=text)
 
 
 def load_arguments(arguments: argparse.Namespace) -> LoadArguments:
@@ -188,21 +186,19 @@ def restrictions_of(arguments: argparse.Namespace) -> PlanOptions | None:
     """
     from .cuda.plans.options import PlanOptions
 
-    names = [
-        *(field for _, field, _, _ in _FLAGS),
-        "max_workspace_bytes",
-        "heuristics",
-        "engines",
-        "exclude_engines",
-    ]
+    names = [*(field for _, field, _, _ in _FLAGS), *(field for _, field, *_ in _VALUES)]
     given = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
+    if given.get("max_workspace_bytes") == _NO_LIMIT:
+        given["max_workspace_bytes"] = None
     return PlanOptions(**given) if given else None
 
 
-def _bytes(text: str) -> int:
+def _bytes(text: str) -> int | str:
+    if text == _NO_LIMIT:
+        return _NO_LIMIT
     found = re.fullmatch(r"(\d+)([KMG]?)", text, re.ASCII)
     if found is None:
-        message = f"expected bytes, e.g. 65536, 64K, 64M or 2G, got {text}"
+        message = f"expected bytes, e.g. 65536, 64K, 64M or 2G, or none, got {text}"
         raise argparse.ArgumentTypeError(message)
     return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]]
 
@@ -217,3 +213,77 @@ def _numbers(text: str) -> tuple[int, ...]:
     except ValueError:
         message = f"expected numbers separated by commas, got {text}"
         raise argparse.ArgumentTypeError(message) from None
+
+
+#: Flags with a value: option, field of PlanOptions, type, metavar, help.
+_VALUES: Final = (
+    (
+        "--require-numerical-notes",
+        "require_numerical_notes",
+        _names,
+        "NOTE,NOTE",
+        "only engines with all of cuDNN's numerical notes of these names, e.g. TENSOR_CORE",
+    ),
+    (
+        "--exclude-numerical-notes",
+        "exclude_numerical_notes",
+        _names,
+        "NOTE,NOTE",
+        "only engines with none of these numerical notes",
+    ),
+    (
+        "--require-behavior-notes",
+        "require_behavior_notes",
+        _names,
+        "NOTE,NOTE",
+        "only engines with all of cuDNN's behavior notes of these names, e.g. "
+        "SUPPORTS_CUDA_GRAPH_NATIVE_API",
+    ),
+    (
+        "--exclude-behavior-notes",
+        "exclude_behavior_notes",
+        _names,
+        "NOTE,NOTE",
+        "only engines with none of these behavior notes",
+    ),
+    (
+        "--max-workspace",
+        "max_workspace_bytes",
+        _bytes,
+        "BYTES",
+        "largest workspace of a plan, e.g. 64M; none for no limit",
+    ),
+    (
+        "--heuristics",
+        "heuristics",
+        _names,
+        "MODE,MODE",
+        "modes of cuDNN's heuristics that select untuned plans",
+    ),
+    ("--engines", "engines", _numbers, "N,N", "use only these engines"),
+    ("--exclude-engines", "exclude_engines", _numbers, "N,N", "do not use these engines"),
+    *(
+        flag
+        for direction, text in (
+            ("forward", "forward convolutions"),
+            ("dgrad", "gradients of a convolution's input"),
+            ("wgrad", "gradients of a convolution's filter"),
+        )
+        for flag in (
+            (
+                f"--{direction}-engines",
+                f"{direction}_engines",
+                _numbers,
+                "N,N",
+                f"use only these engines in graphs with {text}",
+            ),
+            (
+                f"--exclude-{direction}-engines",
+                f"exclude_{direction}_engines",
+                _numbers,
+                "N,N",
+                f"do not use these engines in graphs with {text}",
+            ),
+        )
+    ),
+)

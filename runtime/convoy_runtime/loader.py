@@ -32,7 +32,7 @@ def load(
     poison: bool = False,
     options: PlanOptions | None = None,
     plan_cache: str | os.PathLike[str] | bool = True,
-    tune: Literal["off", "quick", "full", "exhaustive"] = "off",
+    tune: Literal["off", "limited", "quick", "full", "exhaustive"] = "off",
     again: bool = False,
     strict: bool = False,
     progress: Progress | None = None,
@@ -53,7 +53,8 @@ def load(
         plan_cache: Where plans are stored for the next load: a folder, True for the user's cache
             ($CONVOY_CACHE, else ~/.cache/convoy), False for nowhere.
         tune: The tuning level. Graphs with a plan of at least this level in the artifact or the
-            cache are not measured. "quick" measures the first plans that cuDNN offers for each
+            cache are not measured. "limited" measures at most five plans of each graph, the first
+            of each source of plans; "quick" measures the first plans that cuDNN offers for each
             graph, in seconds; "full" all plans, in minutes; "exhaustive" also the knobs of each
             engine, in hours. "off" measures nothing: a graph runs with the plan of the artifact or
             the cache, else with the first kernel of a small graph or cuDNN's first choice.
@@ -76,7 +77,7 @@ def load(
     """
     with collect() as timings:
         artifact = open_artifact(path, digest=digest, background=True)
-        if tune not in (levels := ("off", "quick", "full", "exhaustive")):
+        if tune not in (levels := ("off", "limited", "quick", "full", "exhaustive")):
             raise ArgumentError(
                 argument="tune",
                 problem="unknown level",

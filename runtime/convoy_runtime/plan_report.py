@@ -4,19 +4,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 from .manifest import Graph
 from .value_types import value_type
 
-__all__ = ["PlanReport", "Trial", "knob_text", "plan_name"]
+__all__ = ["PlanReport", "Trial", "knob_text", "plan_lines", "plan_name"]
 
 
 def knob_text(knobs: Mapping[str, int]) -> str:
     """Formats knobs, e.g. `TILE_M=128, STAGES=3`."""
     return ", ".join(f"{name}={value}" for name, value in knobs.items())
+
+
+def plan_text(plan: PlanReport | Trial) -> str:
+    """Formats knobs, notes and workspace, e.g. `{TILE_M=128} [TENSOR_CORE] workspace 0 bytes`."""
+    notes = ", ".join(plan.numerical_notes + plan.behavior_notes)
+    return f"{{{knob_text(plan.knobs)}}} [{notes}] workspace {plan.workspace_bytes} bytes"
+
+
+def plan_lines(report: PlanReport) -> Iterator[str]:
+    """Yields all that is known about a graph's plans: the plan, the steps of an alternative, the
+    measured candidates, fastest first (`*` is the plan), then those that were not measured, each
+    with the reason.
+
+    Args:
+        report: The report of the graph.
+    """
+    yield str(report)
+    for step in report.steps:
+        yield f"  step {step}"
+    for trial in report.trials:
+        mark = "*" if trial.is_of(report) else " "
+        time = "dropped" if trial.microseconds is None else f"{trial.microseconds:.2f} us"
+        reason = "" if trial.reason is None else f": {trial.reason}"
+        yield f"  {mark} {time:>12}  {trial.name} {plan_text(trial)}{reason}"
+    for line in report.rejected:
+        yield f"  not {line}"
 
 
 def plan_name(
@@ -50,6 +76,8 @@ class Trial:
         kernel: The variant of the artifact's kernel, if any.
         alternative: The name of the graph's alternative, if any.
         steps: The names of the plans of the alternative's steps.
+        numerical_notes: The names of the engine's numerical notes.
+        behavior_notes: The names of the engine's behavior notes.
     """
 
     engine: int | None
@@ -61,11 +89,20 @@ class Trial:
     kernel: str | None = None
     alternative: str | None = None
     steps: tuple[str, ...] = ()
+    numerical_notes: tuple[str, ...] = ()
+    behavior_notes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """The name of the plan, as `plan_name` returns it."""
         return plan_name(self.engine, self.kernel, self.alternative, self.steps)
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Trial:
+        """Returns the trial of a stored record, in which tuples are lists and newer fields may be
+        missing. Raises TypeError if fields are missing or unknown."""
+        names = "steps", "numerical_notes", "behavior_notes"
+        return cls(**{**record, **{name: tuple(record.get(name, ())) for name in names}})
 
     def is_of(self, report: PlanReport) -> bool:
         """Returns whether this is the plan of a report."""
@@ -96,7 +133,7 @@ class PlanReport:
             GPU), `stored plan` or `plan in the artifact`. In the last two, `engine and knobs`
             replaces `plan` if the plan was rebuilt in this load, and `plan made of engine and
             knobs` if it was rebuilt before; `offline` precedes it if it was planned offline.
-        tuned: The level that found it: offline, off, quick, full or exhaustive.
+        tuned: The level that found it: offline, off, limited, quick, full or exhaustive.
         trials: The measured candidates, best first.
         reference: The reference that their results were compared with.
         kernel: The variant of the artifact's kernel, if any.
@@ -139,13 +176,9 @@ class PlanReport:
         return [self.engine, self.knobs, self.kernel, *steps]
 
     def __str__(self) -> str:
-        notes = ", ".join(self.numerical_notes + self.behavior_notes)
         from_store = f", {self.origin}" if self.origin != "heuristics" else ""
         chosen = f"{self.name} ({self.heuristic}[{self.rank}]{from_store})"
-        return (
-            f"{self.graph}: {chosen} {{{knob_text(self.knobs)}}} [{notes}] workspace "
-            f"{self.workspace_bytes} bytes"
-        )
+        return f"{self.graph}: {chosen} {plan_text(self)}"
 
     @classmethod
     def of_record(
@@ -164,7 +197,8 @@ class PlanReport:
         for name in ("numerical_notes", "behavior_notes", "rejected"):
             known[name] = tuple(known[name])
         known["trials"] = tuple(
-            Trial(**{**trial, "steps": tuple(trial.get("steps", ()))}) for trial in known["trials"]
+            trial if isinstance(trial, Trial) else Trial.of_record(trial)
+            for trial in known["trials"]
         )
         known["steps"] = tuple(
             step if isinstance(step, PlanReport) else cls._read(step) for step in known["steps"]

@@ -139,7 +139,7 @@ def test_unknown_flag_prints_the_usage_of_its_command(
         (["--stric"], "convoy run: error: unrecognized arguments: --stric"),
         (
             ["--max-workspace", "1MB"],
-            "argument --max-workspace: expected bytes, e.g. 65536, 64K, 64M or 2G, got 1MB",
+            "argument --max-workspace: expected bytes, e.g. 65536, 64K, 64M or 2G, or none, got 1MB",
         ),
         (["--engines", "a"], "argument --engines: expected numbers separated by commas, got a"),
     ):

@@ -100,6 +100,26 @@ def test_first_plan_of_the_heuristics(plan: Callable[..., Any]) -> None:
     )
 
 
+def test_engines_by_note_and_direction(plan: Callable[..., Any]) -> None:
+    first = plan()
+    other = plan(options=PlanOptions(exclude_forward_engines=(first.engine,)))
+    assert other.engine != first.engine
+    assert plan(options=PlanOptions(forward_engines=(other.engine,))).engine == other.engine
+    assert plan(options=PlanOptions(exclude_wgrad_engines=(first.engine,))) == first
+    plain = plan(options=PlanOptions(exclude_numerical_notes=("tensor_core",)))
+    assert "TENSOR_CORE" not in plain.numerical_notes
+    assert any(
+        line.endswith("has the note TENSOR_CORE, which exclude_numerical_notes forbids")
+        for line in plain.rejected
+    )
+    assert plan(options=PlanOptions(require_numerical_notes=("TENSOR_CORE",))) == first
+    with pytest.raises(
+        PlanError, match=r"has no note RUNTIME_COMPILATION, which require_behavior_notes demands"
+    ):
+        # Planning offline, cuDNN offers no engine that compiles.
+        plan(options=PlanOptions(require_behavior_notes=("RUNTIME_COMPILATION",)))
+
+
 def test_other_values_of_a_knob(
     cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]
 ) -> None:

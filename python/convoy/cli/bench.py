@@ -29,7 +29,7 @@ __all__ = ["main", "populate_parser"]
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    from convoy_runtime.load_flags import add_arguments
+    from convoy_runtime.load_flags import add_arguments, add_plans
 
     parser.add_argument(
         "artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote"
@@ -49,6 +49,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="use only plans from the artifact or the cache",
     )
+    add_plans(parser)
     add_arguments(parser)
 
 
@@ -71,7 +72,7 @@ def main(options: argparse.Namespace) -> int:
         contextlib.ExitStack() as stack,
     ):
         if not options.json:
-            print_plans(program, options.artifact)
+            print_plans(program, options.artifact, everything=options.plans)
         inputs = [random_array(spec, seed) for seed, spec in enumerate(program.inputs)]
         actions: dict[str, Callable[[], Any]] = {"convoy": lambda: program.run_numpy(*inputs)}
         target = program.manifest.target

@@ -8,6 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from convoy_runtime.plan_report import plan_lines
+
 if TYPE_CHECKING:
     from convoy_runtime import Program
     from convoy_runtime.inspection import PlanReport
@@ -32,16 +34,14 @@ def print_plans(program: Program, path: Path, *, everything: bool = False) -> No
     Args:
         program: The program.
         path: The artifact, for messages.
-        everything: Whether to also print each plan and the rejected candidates.
+        everything: Whether to also print `plan_lines` of each graph.
     """
     reports: tuple[PlanReport, ...] = getattr(program, "plans", ())
     if not reports:
         return
     if everything:
         for report in reports:
-            print(report)
-            for line in report.rejected:
-                print(f"  not {line}")
+            print("\n".join(plan_lines(report)))
     origins = Counter(report.origin for report in reports)
     print(
         f"plans of {len(reports)} graphs: "

@@ -33,7 +33,7 @@ __all__ = ["main", "populate_parser"]
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    from convoy_runtime.load_flags import add_arguments, add_tensor_files
+    from convoy_runtime.load_flags import add_arguments, add_plans, add_tensor_files
 
     parser.add_argument(
         "artifact", metavar="FILE", type=Path, help="an artifact that `convoy compile` wrote"
@@ -48,11 +48,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", metavar="NAME", help="cpu, cuda or cuda:N; default: the artifact's target"
     )
-    parser.add_argument(
-        "--plans",
-        action="store_true",
-        help="print the plan of each graph, and why others were rejected",
-    )
+    add_plans(parser)
     parser.add_argument(
         "--strict",
         action="store_true",

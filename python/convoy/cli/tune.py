@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 from convoy.cli.progress import bar
 from convoy.errors import ConvoyError
 from convoy_runtime.output_files import checked_folder, checked_output
+from convoy_runtime.plan_report import plan_lines
 
 if TYPE_CHECKING:
     from convoy_runtime import Program
@@ -42,7 +43,7 @@ _MIN_REPORTED_SHARE = 0.02
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
-    from convoy_runtime.load_flags import add_arguments
+    from convoy_runtime.load_flags import add_arguments, add_plans
 
     parser.add_argument(
         "artifact", metavar="FILE", type=Path, help="an artifact of the cuda target"
@@ -52,11 +53,11 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--level",
-        choices=("quick", "full", "exhaustive"),
+        choices=("limited", "quick", "full", "exhaustive"),
         default="quick",
-        help="quick, in seconds: the first plans of the heuristics and all precompiled "
-        "engines; full, in minutes: all plans, and the knobs of the fastest; exhaustive, in hours: "
-        "every knob of every engine (default: %(default)s)",
+        help="limited: at most five plans of each graph; quick, in seconds: the first plans of the "
+        "heuristics and all precompiled engines; full, in minutes: all plans, and the knobs of the "
+        "fastest; exhaustive, in hours: every knob of every engine (default: %(default)s)",
     )
     parser.add_argument(
         "--again",
@@ -65,6 +66,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", metavar="NAME", help="cuda or cuda:N; default: the first GPU")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    add_plans(parser)
     add_arguments(parser)
 
 
@@ -109,6 +111,9 @@ def main(options: argparse.Namespace) -> int:
     with program:
         _write(output, source, program.plan_members())  # type: ignore[attr-defined]
         if not options.quiet:
+            if options.plans:
+                for report in program.plans:  # type: ignore[attr-defined]
+                    print("\n".join(plan_lines(report)))
             _report(program, time.perf_counter() - begin)
             print(f"{output}: plans for {program.device}")  # type: ignore[attr-defined]
             print(f"  new digest {open_artifact(output).digest}")

@@ -269,9 +269,7 @@ def _report(tree: dict[str, Any]) -> Report:
 
 def _choice(tree: dict[str, Any]) -> Choice:
     texts = {name: tuple(tree[name]) for name in ("numerical_notes", "behavior_notes", "rejected")}
-    candidates = tuple(
-        Trial(**{**each, "steps": tuple(each["steps"])}) for each in tree["candidates"]
-    )
+    candidates = tuple(Trial.of_record(each) for each in tree["candidates"])
     return Choice(
         **{
             **tree,

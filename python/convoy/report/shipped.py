@@ -17,6 +17,7 @@ _LEVELS = {
     "exhaustive": "tuned (exhaustive)",
     "full": "tuned (full)",
     "quick": "tuned (quick)",
+    "limited": "tuned (limited)",
     "off": "cuDNN's first choice on that GPU",
     "offline": "made without the GPU, not measured",
 }

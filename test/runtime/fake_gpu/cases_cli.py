@@ -103,6 +103,31 @@ def test_run_plans_lists_choices_and_reasons(
     )
 
 
+def test_plans_of_a_tuned_artifact_are_listed(
+    conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], fake_cudnn: ctypes.CDLL
+) -> None:
+    """Each plan has its engine, knobs, notes, workspace, and its time or why it was dropped."""
+    fake_cudnn.fake_offer(6)
+    listed = (
+        r"conv: engine 41 \(A\[1\], {}\) {{}} \[TENSOR_CORE\] workspace 512 bytes\n"
+        r"  \* +2\.1\d us  engine 41 {{}} \[TENSOR_CORE\] workspace 512 bytes\n"
+        r"    +6\.1\d us  engine 42 {{}} \[TENSOR_CORE\] workspace 512 bytes\n"
+        r"         dropped  engine 43 {{}} \[TENSOR_CORE\] workspace 512 bytes: output 0 differs .*\n"
+        r"         dropped  engine 44 {{}} \[TENSOR_CORE\] workspace 512 bytes: writes after tensor 4\n"
+        r"         dropped  engine 45 {{}} \[TENSOR_CORE\] workspace 512 bytes: "
+        r"CUDNN_STATUS_EXECUTION_FAILED: as told\n"
+        r"  not A\[0\] engine 40 {{}}: CUDNN_STATUS_NOT_SUPPORTED: as told\n"
+    )
+    for command, origin in (
+        ("tune", "tuning"),
+        ("run", "plan in the artifact"),
+        ("bench", "plan in the artifact"),
+    ):
+        flags = ["--seconds", "0.01"] if command == "bench" else []
+        assert convoy([command, str(conv), "--plans", "--no-plan-cache", *flags]) == 0
+        assert re.match(listed.format(origin), capsys.readouterr().out)
+
+
 def test_every_plan_option_is_a_flag(
     conv: Path, cache: Path, capsys: pytest.CaptureFixture[str], fake_cudnn: ctypes.CDLL
 ) -> None:
@@ -116,10 +141,29 @@ def test_every_plan_option_is_a_flag(
             (["--no-fft"], "allow_fft=False"),
             (["--no-reduced-precision-reduction"], "allow_reduced_precision_reduction=False"),
             (["--no-runtime-compilation"], "allow_runtime_compilation=False"),
+            (
+                ["--require-numerical-notes", "tensor_core"],
+                "require_numerical_notes=('TENSOR_CORE',)",
+            ),
+            (
+                ["--exclude-numerical-notes", "winograd,FFT"],
+                "exclude_numerical_notes=('FFT', 'WINOGRAD')",
+            ),
+            (
+                ["--exclude-behavior-notes", "runtime_compilation"],
+                "exclude_behavior_notes=('RUNTIME_COMPILATION',)",
+            ),
             (["--max-workspace", "1M"], "max_workspace_bytes=1048576"),
+            (["--max-workspace", "none"], "max_workspace_bytes=None"),
             (["--heuristics", "B,FALLBACK"], "heuristics=('B', 'FALLBACK')"),
             (["--engines", "42,41"], "engines=(41, 42)"),
             (["--exclude-engines", "40"], "exclude_engines=(40,)"),
+            (["--forward-engines", "41"], "forward_engines=(41,)"),
+            (["--exclude-forward-engines", "40"], "exclude_forward_engines=(40,)"),
+            (["--dgrad-engines", "7"], "dgrad_engines=(7,)"),
+            (["--exclude-dgrad-engines", "41"], "exclude_dgrad_engines=(41,)"),
+            (["--wgrad-engines", "7"], "wgrad_engines=(7,)"),
+            (["--exclude-wgrad-engines", "41"], "exclude_wgrad_engines=(41,)"),
             (["--no-kernels"], "allow_kernels=False"),
         ):
             assert convoy(["tune", str(conv), *flags, "--no-plan-cache"]) == 0

@@ -52,6 +52,18 @@ FILTERS: tuple[tuple[dict[str, Any], str, set[int], str], ...] = (
         {41},
         "workspace of 1048576 bytes is over the limit of 65536",
     ),
+    (
+        {"exclude_numerical_notes": ("fft",)},
+        "FFT",
+        {41},
+        "has the note FFT, which exclude_numerical_notes forbids",
+    ),
+    (
+        {"exclude_behavior_notes": ["cudnn_behavior_note_runtime_compilation"]},
+        "",
+        {46, 47},
+        "has the note RUNTIME_COMPILATION, which exclude_behavior_notes forbids",
+    ),
     ({"allow_runtime_compilation": False}, "", {46, 47}, "compiles at run time"),
 )
 
@@ -159,3 +171,67 @@ def test_options_hold_for_every_origin_of_a_plan(
     )
     write_artifact(path, opened.manifest, {**members, **plans.members}, opened.weights())
     assert check(path, plan_cache=False, strict=True).origin == "offline plan in the artifact"
+
+
+@pytest.mark.parametrize(
+    ("restricted", "note", "chosen", "reasons"),
+    [
+        (
+            {"require_numerical_notes": ("WINOGRAD",)},
+            (42, "WINOGRAD"),
+            42,
+            [
+                "A[0] engine 40 {}: has no note WINOGRAD, which require_numerical_notes demands",
+                "A[1] engine 41 {}: has no note WINOGRAD, which require_numerical_notes demands",
+            ],
+        ),
+        (
+            {"forward_engines": (42,)},
+            None,
+            42,
+            [
+                "A[0] engine 40 {}: is not one of the allowed engines of forward_engines",
+                "A[1] engine 41 {}: is not one of the allowed engines of forward_engines",
+            ],
+        ),
+        (
+            {"exclude_forward_engines": (40, 41)},
+            None,
+            42,
+            [
+                "A[0] engine 40 {}: is an excluded engine of exclude_forward_engines",
+                "A[1] engine 41 {}: is an excluded engine of exclude_forward_engines",
+            ],
+        ),
+        # The graph has no gradient.
+        ({"dgrad_engines": (42,), "exclude_wgrad_engines": (41,)}, None, 41, None),
+    ],
+)
+def test_engines_by_note_and_direction(
+    conv: Path, cudnn: ctypes.CDLL, tmp_path: Path,
+    restricted: dict[str, Any], note: tuple[int, str] | None, chosen: int,
+    reasons: list[str] | None,
+) -> None:  # fmt: skip
+    """A plan that was stored without the restriction is not used with it."""
+    if note is not None:
+        cudnn.fake_note(note[0], NumericalNote[note[1]])
+
+    def plan(options: PlanOptions) -> PlanReport:
+        with convoy_runtime.load(conv, options=options, plan_cache=tmp_path / "cache") as program:
+            (report,) = program.plans  # type: ignore[attr-defined]
+        return report  # type: ignore[no-any-return]
+
+    assert plan(PlanOptions()).engine == 41
+    report = plan(PlanOptions(**restricted))
+    assert (report.engine, report.origin) == (chosen, "heuristics")
+    if reasons is not None:
+        assert list(report.rejected) == reasons
+    assert plan(PlanOptions(**restricted)).origin == "stored plan"
+
+
+def test_unlimited_workspace(conv: Path, cudnn: ctypes.CDLL) -> None:
+    cudnn.fake_workspace(ctypes.c_int64(513 << 20))
+    for limit, engine in ((512 << 20, 42), (None, 41)):
+        options = PlanOptions(max_workspace_bytes=limit)
+        with convoy_runtime.load(conv, options=options, plan_cache=False) as program:
+            assert program.plans[0].engine == engine  # type: ignore[attr-defined]

@@ -126,6 +126,26 @@ def test_graphs_that_fail(conv: Path, fake_cudnn: ctypes.CDLL) -> None:
     assert (fake_cudnn.fake_alive(), fake_cudnn.fake_handles()) == (0, 0)
 
 
+def test_limited_tuning_measures_few_plans(
+    conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path
+) -> None:
+    """Two plans of heuristics A and one of FALLBACK. The level is below quick."""
+    fake_cudnn.fake_offer(6)
+    engines = []
+    levels: tuple[Any, ...] = ("limited", "limited", "quick", "limited")
+    for level in levels:
+        with convoy_runtime.load(conv, plan_cache=tmp_path / "cache", tune=level) as program:
+            assert isinstance(program, CudaProgram)
+            (report,) = program.plans
+        engines.append((report.tuned, report.origin, [trial.engine for trial in report.trials]))
+    assert engines == [
+        ("limited", "tuning", [41, 42, 43]),
+        ("limited", "stored plan", [41, 42, 43]),
+        ("quick", "tuning", [41, 42, 43, 44, 45]),
+        ("quick", "stored plan", [41, 42, 43, 44, 45]),
+    ]
+
+
 def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     fake_cudnn.fake_offer(6)
@@ -176,7 +196,7 @@ def test_tuning(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:
         assert program.plans[0].engine == 46
     with pytest.raises(
         ArgumentError,
-        match="tune: unknown level: expected one of off, quick, full, exhaustive, got 'slow'",
+        match="tune: unknown level: expected one of off, limited, quick, full, exhaustive, got 'slow'",
     ):
         load(tune="slow")
     gc.collect()

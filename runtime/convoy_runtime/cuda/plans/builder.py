@@ -266,10 +266,9 @@ class PlanBuilder:
     def check_workspace(self, size: int) -> None:
         """Raises WorkspaceTooLarge if a workspace of `size` bytes exceeds the limit of the options
         or the memory of the device."""
-        if size > self.options.max_workspace_bytes:
-            message = (
-                f"workspace of {size} bytes is over the limit of {self.options.max_workspace_bytes}"
-            )
+        limit = self.options.max_workspace_bytes
+        if limit is not None and size > limit:
+            message = f"workspace of {size} bytes is over the limit of {limit}"
             raise WorkspaceTooLarge(message)
         if self._unavailable is not None and size >= self._unavailable:
             raise WorkspaceTooLarge(no_memory_for(size))

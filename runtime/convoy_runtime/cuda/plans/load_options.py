@@ -23,7 +23,7 @@ class LoadOptions:
     Attributes:
         plan_options: Restrictions on execution plans.
         plan_cache: The folder of the plan store; True for the user's cache folder, False for none.
-        tune: The tuning level: off, quick, full or exhaustive.
+        tune: The tuning level: off, limited, quick, full or exhaustive.
         again: Whether tuning ignores the plans in the artifact and the cache.
         strict: Whether a graph without a stored plan is an error.
         poison: Whether temporary and output memory is filled with NaN before each run.

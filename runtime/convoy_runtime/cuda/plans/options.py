@@ -6,12 +6,15 @@ chosen."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 
-from convoy_runtime.cuda.cudnn.enums import BehaviorNote, HeurMode, NumericalNote
+from convoy_runtime.cuda.cudnn.enums import BehaviorNote, NumericalNote
 from convoy_runtime.errors import ArgumentError
 from convoy_runtime.manifest import Graph, GraphKernel, Manifest
+
+from .option_values import engine_numbers, heuristic_modes, note_names, workspace_limit
 
 __all__ = ["PlanOptions", "restrictions"]
 
@@ -23,6 +26,12 @@ _FLOAT32 = {"float32", "float64"}
 _EXACT_OPS = {"add", "relu"}
 #: An engine may have a note for its tile size instead of the transform.
 _WINOGRAD = {note for note in NumericalNote if note.name.startswith("WINOGRAD")}
+#: Direction of a convolution, in names of options, to the operation in `Graph.ops`.
+_DIRECTIONS = {
+    "forward": "convolution",
+    "dgrad": "convolution_dgrad",
+    "wgrad": "convolution_wgrad",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -43,16 +52,31 @@ class PlanOptions:
         allow_runtime_compilation: Allow engines that compile a kernel at load time. Does not apply
             to the artifact's kernels, which are PTX: the driver compiles them unless their machine
             code is stored.
-        max_workspace_bytes: The largest workspace of a plan in bytes.
+        require_numerical_notes: Allow only engines with all of these numerical notes
+            (CUDNN_NUMERICAL_NOTE_*), e.g. ("TENSOR_CORE",).
+        exclude_numerical_notes: Allow only engines with none of them. A list has exactly these
+            notes: `allow_winograd` also covers those of its tile sizes.
+        require_behavior_notes: Allow only engines with all of these behavior notes
+            (CUDNN_BEHAVIOR_NOTE_*).
+        exclude_behavior_notes: Allow only engines with none of them.
+        max_workspace_bytes: The largest workspace of a plan in bytes; None for no limit.
         heuristics: The modes of cuDNN's heuristics (A, B, FALLBACK) that select untuned plans, in
             this order.
         engines: The allowed engines (CUDNN_ATTR_ENGINE_GLOBAL_INDEX); None for all.
         exclude_engines: Engines that are not allowed.
+        forward_engines: The allowed engines of graphs with a forward convolution, in addition to
+            `engines`; None for all.
+        exclude_forward_engines: Engines that are not allowed in these graphs.
+        dgrad_engines: The same for graphs with a convolution's gradient of the input.
+        exclude_dgrad_engines: Engines that are not allowed in these graphs.
+        wgrad_engines: The same for graphs with a convolution's gradient of the filter.
+        exclude_wgrad_engines: Engines that are not allowed in these graphs.
         allow_kernels: Allow the artifact's kernels instead of cuDNN's engines. They accumulate in
             float32, always in the same order.
 
     Raises:
-        ArgumentError: A mode or an engine is invalid.
+        ArgumentError: A mode, a note, an engine or the limit is invalid, or a note is both required
+            and excluded.
     """
 
     allow_tf32: bool = True
@@ -62,28 +86,42 @@ class PlanOptions:
     allow_fft: bool = True
     allow_reduced_precision_reduction: bool = True
     allow_runtime_compilation: bool = True
-    max_workspace_bytes: int = 512 << 20
+    require_numerical_notes: tuple[str, ...] = ()
+    exclude_numerical_notes: tuple[str, ...] = ()
+    require_behavior_notes: tuple[str, ...] = ()
+    exclude_behavior_notes: tuple[str, ...] = ()
+    max_workspace_bytes: int | None = 512 << 20
     heuristics: tuple[str, ...] = ("A", "FALLBACK")
     engines: tuple[int, ...] | None = None
     exclude_engines: tuple[int, ...] = ()
+    forward_engines: tuple[int, ...] | None = None
+    exclude_forward_engines: tuple[int, ...] = ()
+    dgrad_engines: tuple[int, ...] | None = None
+    exclude_dgrad_engines: tuple[int, ...] = ()
+    wgrad_engines: tuple[int, ...] | None = None
+    exclude_wgrad_engines: tuple[int, ...] = ()
     allow_kernels: bool = True
 
     def __post_init__(self) -> None:
-        known = [mode.name for mode in HeurMode]
-        if isinstance(self.heuristics, str) or not set(self.heuristics) <= set(known):
-            raise ArgumentError(
-                argument="heuristics",
-                problem="unknown mode",
-                expected=f"a subset of {known}",
-                got=repr(self.heuristics),
-            )
-        object.__setattr__(self, "heuristics", tuple(self.heuristics))
-        # The order of engines has no meaning.
-        if self.engines is not None:
-            object.__setattr__(self, "engines", _numbers("engines", self.engines))
-        object.__setattr__(
-            self, "exclude_engines", _numbers("exclude_engines", self.exclude_engines)
-        )
+        def assign(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        assign("heuristics", heuristic_modes(self.heuristics))
+        workspace_limit(self.max_workspace_bytes)
+        for name in (each.name for each in fields(self) if each.name.endswith("engines")):
+            if (given := getattr(self, name)) is not None:
+                assign(name, engine_numbers(name, given))
+        for kind, notes in (("numerical", NumericalNote), ("behavior", BehaviorNote)):
+            required, excluded = f"require_{kind}_notes", f"exclude_{kind}_notes"
+            for name in (required, excluded):
+                assign(name, note_names(name, getattr(self, name), notes))
+            if both := set(getattr(self, required)) & set(getattr(self, excluded)):
+                raise ArgumentError(
+                    argument=excluded,
+                    problem="no engine can have and lack a note",
+                    expected=f"none of the notes of {required}",
+                    got=", ".join(sorted(both)),
+                )
 
     def __repr__(self) -> str:
         given = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
@@ -100,6 +138,8 @@ class PlanOptions:
         # A kernel for products may use tensor cores.
         if graph.products is not None and not self.allow_tensor_cores:
             return _TENSOR_CORES
+        if graph.products is not None and "TENSOR_CORE" in self.exclude_numerical_notes:
+            return "may use tensor cores, which exclude_numerical_notes forbids"
         return _TF32 if kernel.tf32 and not self.allow_tf32 else None
 
     def refuses_kernels(self, graph: Graph) -> str | None:
@@ -109,7 +149,51 @@ class PlanOptions:
             return None
         if not self.allow_kernels:
             return "allow_kernels=False forbids kernels of the artifact"
-        return "engines allows only some engines" if self.engines is not None else None
+        if self.require_numerical_notes or self.require_behavior_notes:
+            return "required notes allow only engines of cuDNN"
+        return next(
+            (
+                f"{name} allows only some engines"
+                for name, allowed, _ in self._engine_lists(graph)
+                if allowed is not None
+            ),
+            None,
+        )
+
+    def _engine_lists(
+        self, graph: Graph
+    ) -> Iterator[tuple[str, tuple[int, ...] | None, tuple[int, ...]]]:
+        """Yields the lists of engines that apply to a graph: the name of the option, the allowed
+        engines (None for all) and the excluded ones."""
+        yield "engines", self.engines, self.exclude_engines
+        for direction, operation in _DIRECTIONS.items():
+            if operation in graph.ops:
+                name = f"{direction}_engines"
+                yield name, getattr(self, name), getattr(self, f"exclude_{name}")
+
+    def _refuses_notes(
+        self, numerical: set[NumericalNote], behavior: set[BehaviorNote]
+    ) -> str | None:
+        """Returns which list of notes forbids an engine with these notes; None if none does."""
+        found = {note.name for note in chain(numerical, behavior)}
+        for kind in ("numerical", "behavior"):
+            for name in getattr(self, f"require_{kind}_notes"):
+                if name not in found:
+                    return f"has no note {name}, which require_{kind}_notes demands"
+            for name in getattr(self, f"exclude_{kind}_notes"):
+                if name in found:
+                    return f"has the note {name}, which exclude_{kind}_notes forbids"
+        return None
+
+    def _refuses(self, graph: Graph, engine: int) -> str | None:
+        """Returns which list of engines forbids an engine; None if none does."""
+        for name, allowed, excluded in self._engine_lists(graph):
+            one = name == "engines"
+            if allowed is not None and engine not in allowed:
+                return "is not one of the allowed engines" + ("" if one else f" of {name}")
+            if engine in excluded:
+                return "is an excluded engine" + ("" if one else f" of exclude_{name}")
+        return None
 
     def refuses(
         self, graph: Graph, engine: int, numerical: set[NumericalNote], behavior: set[BehaviorNote]
@@ -162,14 +246,9 @@ class PlanOptions:
                 BehaviorNote.RUNTIME_COMPILATION in behavior,
                 "compiles at run time",
             ),
-            (
-                self.engines is not None,
-                engine not in (self.engines or ()),
-                "is not one of the allowed engines",
-            ),
-            (True, engine in self.exclude_engines, "is an excluded engine"),
         )
-        return next((reason for applies, found, reason in rules if applies and found), None)
+        reason = next((reason for applies, found, reason in rules if applies and found), None)
+        return reason or self._refuses_notes(numerical, behavior) or self._refuses(graph, engine)
 
 
 def _is_float32(graph: Graph) -> bool:
@@ -178,19 +257,6 @@ def _is_float32(graph: Graph) -> bool:
     floats = {tensor.dtype for tensor in graph.tensors if "float" in tensor.dtype}
     factors = graph.products.dtype if graph.products is not None else ""
     return factors in _FLOAT32 or (bool(floats) and floats <= _FLOAT32)
-
-
-def _numbers(name: str, values: Iterable[int]) -> tuple[int, ...]:
-    """Returns indices of engines in order. Raises ArgumentError."""
-    found = tuple(values) if isinstance(values, Iterable) else None
-    if found is None or not all(isinstance(value, int) for value in found):
-        raise ArgumentError(
-            argument=name,
-            problem="invalid engine indices",
-            expected="integers, e.g. (41, 62)",
-            got=repr(values),
-        )
-    return tuple(sorted(set(found)))
 
 
 def restrictions(options: str, beside: str = "PlanOptions()") -> str:

@@ -33,7 +33,7 @@ __all__ = [
 #: The level of plans made without the GPU.
 OFFLINE: Final = "offline"
 #: The levels of plans, ascending: by the heuristics without and with the GPU, and by tuning.
-LEVELS: Final = (OFFLINE, "off", "quick", "full", "exhaustive")
+LEVELS: Final = (OFFLINE, "off", "limited", "quick", "full", "exhaustive")
 _FORMAT = 1
 
 

@@ -179,7 +179,7 @@ class Planner:
         seen = set() if seen is None else seen
         for source in sources:
             if source == "kernels":
-                yield from self.kernels.plans(graph, rejected)
+                yield from islice(self.kernels.plans(graph, rejected), limit)
                 continue
             assert operations is not None, "only a graph's kernels need no operation graph"
             configs = self._configs(graph, operations, source, rejected)

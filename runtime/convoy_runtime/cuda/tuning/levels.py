@@ -30,6 +30,7 @@ class Level:
         knob_rounds: The largest number of rounds of the knob search.
         every_knob: Whether the first of these rounds changes all knobs of all candidates, including
             those that compile a kernel.
+        kernels: The number of the artifact's kernels of a graph that are measured.
         alternatives: The number of alternatives of a graph that are measured; None for all.
         gives_up: Whether to drop engines and alternatives that are slow in other graphs or steps.
         of_steps: The level for the steps of alternatives; None for this one.
@@ -42,6 +43,7 @@ class Level:
     ahead: bool = False
     knob_rounds: int = 0
     every_knob: bool = False
+    kernels: int = ALL
     alternatives: int | None = None
     gives_up: bool = False
     of_steps: Level | None = None
@@ -51,8 +53,19 @@ class Level:
 _QUICK_STEP: Final = Level(
     "quick", (("A", 1), ("precompiled", ALL)), rounds=3, pool=0.25, ahead=True, gives_up=True
 )
+#: The choices of a load without tuning, each beside the next ones of its source.
+_LIMITED_STEP: Final = Level(
+    "limited", (("A", 1), ("FALLBACK", 1)), rounds=3, pool=0.25, ahead=True, kernels=1
+)
 _EVERYTHING: Final = (("A", ALL), ("B", ALL), ("FALLBACK", ALL), ("engines", ALL))
 TUNE_LEVELS: Final = {
+    "limited": replace(
+        _LIMITED_STEP,
+        sources=(("A", 2), ("FALLBACK", 1)),
+        alternatives=1,
+        gives_up=True,
+        of_steps=_LIMITED_STEP,
+    ),
     "quick": replace(
         _QUICK_STEP, sources=(("A", 8), ("precompiled", ALL)), alternatives=1, of_steps=_QUICK_STEP
     ),

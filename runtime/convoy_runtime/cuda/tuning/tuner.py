@@ -259,7 +259,9 @@ class Tuner:
         # Kernels come first or last, as in a load without tuning. So the first candidate is what
         # such a load runs.
         sources = [] if operations is None else list(self._level.sources)
-        sources.insert(0 if graph.preference != "plan" else len(sources), ("kernels", ALL))
+        sources.insert(
+            0 if graph.preference != "plan" else len(sources), ("kernels", self._level.kernels)
+        )
         for source, limit in sources:
             build(source, limit, is_slow)
         if slow and len(plans) < _MIN_CANDIDATES:
