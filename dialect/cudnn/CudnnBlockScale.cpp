@@ -11,16 +11,13 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::cudnn;
 
-/// Shape of the scales when `blocks[i]` elements along dim i share one; empty when `blocks` does
-/// not divide `x`. `inner` is the dim whose blocks are contiguous in reordered memory.
+/// Shape of the scales when `blocks[i]` elements along dim i share one; the last block of a dim may
+/// be smaller. `inner` is the dim whose blocks are contiguous in reordered memory.
 static SmallVector<int64_t> scaleShape(ArrayRef<int64_t> x, ArrayRef<int64_t> blocks, int64_t inner,
                                        bool reordered) {
   SmallVector<int64_t> shape;
-  for (auto [size, block] : llvm::zip_equal(x, blocks)) {
-    if (size % block)
-      return {};
-    shape.push_back(size / block);
-  }
+  for (auto [size, block] : llvm::zip_equal(x, blocks))
+    shape.push_back(llvm::divideCeil(size, block));
   if (!reordered)
     return shape;
   int64_t last = static_cast<int64_t>(shape.size()) - 1, outer = 2 * last - 1 - inner;
@@ -29,19 +26,24 @@ static SmallVector<int64_t> scaleShape(ArrayRef<int64_t> x, ArrayRef<int64_t> bl
   return shape;
 }
 
-/// block_scale_quantize_c4, block_scale_dequantize_c4
+/// block_scale_quantize_c4, block_scale_dequantize_c4; `partial` allows a smaller last block
 static LogicalResult verifyScale(Operation *op, ArrayRef<int64_t> x, TensorDescType scale,
-                                 ArrayRef<int64_t> blockSize) {
+                                 ArrayRef<int64_t> blockSize, bool partial) {
   auto rank = static_cast<int64_t>(x.size());
   bool reordered = scale.getReordering() == TensorReordering::F8_128x4;
   auto fits = [&](ArrayRef<int64_t> blocks, int64_t inner) {
-    return scale.getShape() == ArrayRef<int64_t>(scaleShape(x, blocks, inner, reordered));
+    bool whole = llvm::all_of(llvm::zip_equal(x, blocks),
+                              [](auto pair) { return std::get<0>(pair) % std::get<1>(pair) == 0; });
+    return (whole || partial) &&
+           scale.getShape() == ArrayRef<int64_t>(scaleShape(x, blocks, inner, reordered));
   };
   SmallVector<int64_t> blocks(rank, 1);
   if (blockSize.size() == 2) {
     blocks[rank - 2] = blockSize[0];
     blocks[rank - 1] = blockSize[1];
-    if (fits(blocks, rank - 1))
+    // The blocks of the second operand of a product are along its first dim.
+    bool first = blockSize[0] > 1 && blockSize[1] == 1;
+    if (fits(blocks, first ? rank - 2 : rank - 1))
       return success();
   } else {
     for (int64_t axis = reordered ? rank - 2 : 0; axis < rank; ++axis) {
@@ -75,10 +77,10 @@ LogicalResult BlockScaleQuantizeOp::verify() {
   // block_scale_quantize_c5
   TensorDescType scale = getScale().getType();
   bool reordered = scale.getReordering() == TensorReordering::F8_128x4;
-  if (reordered != (x.size() < 4))
+  if (x.size() > 2 && reordered != (x.size() == 3))
     return emitOpError("expects ")
            << (reordered ? "no " : "") << "reordering f8_128x4 of 'scale' at rank " << x.size();
-  if (failed(verifyScale(*this, x, scale, blockSize)))
+  if (failed(verifyScale(*this, x, scale, blockSize, /*partial=*/reordered)))
     return failure();
   return expectComputeType(*this, getComputeType(), {}); // block_scale_quantize_c6
 }
@@ -97,7 +99,7 @@ LogicalResult BlockScaleDequantizeOp::verify() {
       llvm::any_of(blockSize, [&](int64_t size) { return size < least; }))
     return emitOpError("expects one 'block_size' above 1 or two of at least 1, but got ")
            << str(blockSize);
-  if (failed(verifyScale(*this, x, getScale().getType(), blockSize)))
+  if (failed(verifyScale(*this, x, getScale().getType(), blockSize, /*partial=*/true)))
     return failure();
   return expectComputeType(*this, getComputeType(), {}); // block_scale_dequantize_c5
 }

@@ -22,9 +22,10 @@ def Cudnn_BlockScaleQuantizeOp : Cudnn_ComputeOp<"block_scale_quantize"> {
     * (c2) `y` has the shape of `x`, and elements of f8E4M3FN, f8E5M2 or f4E2M1FN.
     * (c3) `block_size` is above 1.
     * (c4) `scale` has the shape of `x` with one dim divided by `block_size`, which must divide that
-      dim.
-    * (c5) `scale` has `reordering = f8_128x4` below rank 4, and no reordering from rank 4 on; cuDNN
-      9.19 supports nothing else.
+      dim unless `scale` is reordered.
+    * (c5) `scale` has `reordering = f8_128x4` at rank 3, and no reordering above; cuDNN 9.19
+      supports nothing else. A matrix may have either; with the reordering, cuDNN gets it as a batch
+      of one.
     * (c6) the compute type is f64, f32, f16 or bf16.
 
     ```mlir
@@ -54,7 +55,9 @@ def Cudnn_BlockScaleDequantizeOp : Cudnn_ComputeOp<"block_scale_dequantize", [Cu
     * (c2) `y` has the shape of `x`.
     * (c3) `block_size` is one number above 1, or two that are at least 1.
     * (c4) `scale` has the shape of `x` with one dim divided by the one `block_size`, or the last
-      two dims by the two; a reordered scale is rounded up as in `cudnn.block_scale_quantize`.
+      two dims by the two, rounded up; a reordered scale is rounded up further as in
+      `cudnn.block_scale_quantize`, where the dim with the blocks is the last one, or with
+      `block_size = [32, 1]` the one before.
     * (c5) the compute type is f64, f32, f16 or bf16.
 
     ```mlir

@@ -68,9 +68,10 @@ LogicalResult ReshapeOp::verify() {
   if (ShapedType::getNumElements(x.getShape()) != ShapedType::getNumElements(y.getShape()))
     return emitOpError("expects operand and result to have the same number of elements, but got ")
            << str(x.getShape()) << " and " << str(y.getShape());
-  if (x.getElementType() != y.getElementType())
-    return emitOpError("expects tensors of one element type, but got ")
-           << x.getElementType() << " and " << y.getElementType();
+  Type from = x.getElementType(), to = y.getElementType();
+  if (from != to && !(isa<FloatType>(from) && isa<FloatType>(to)))
+    return emitOpError("expects tensors of one element type or of floats, but got ")
+           << from << " and " << to;
   return success();
 }
 

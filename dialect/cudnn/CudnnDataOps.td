@@ -69,7 +69,8 @@ def Cudnn_ReshapeOp : Cudnn_ComputeOp<"reshape"> {
 
     **Constraints**
 
-    * (c1) operand and result have the same number of elements and the same element type.
+    * (c1) operand and result have the same number of elements, and the same element type or two
+      floats, of which the operand is converted to that of the result.
 
     ```mlir
     %y = cudnn.reshape(%x) : !cudnn.tensor_desc<8x16x128x64xf16> -> !cudnn.tensor_desc<128x128x64xf16>

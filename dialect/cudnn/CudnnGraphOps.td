@@ -25,6 +25,9 @@ def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInt
     numbered from 1 in the order arguments, results, virtual tensors, except for the numbers that
     attributes use.
 
+    With `dynamic_shape`, plans for the same operations with other shapes share their compiled
+    kernels. The shapes of this graph are still those of its types.
+
     An argument with `cudnn.by_value` is a single number that an execution reads from host memory.
     An argument or result with `cudnn.ragged_offset = 2` has batches of different lengths: argument
     2 holds the offset of the first element of each batch, followed by the end offset.
@@ -52,11 +55,13 @@ def Cudnn_GraphOp : Op<Cudnn_Dialect, "graph", [IsolatedFromAbove, FunctionOpInt
     }
     ```
 
-    Maps to `CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR`, and the attributes to
+    Maps to `CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR`, `dynamic_shape` to
+    `CUDNN_ATTR_OPERATIONGRAPH_IS_DYNAMIC_SHAPE_ENABLED`, and the attributes of tensors to
     `CUDNN_ATTR_TENSOR_UNIQUE_ID`, `_IS_BY_VALUE` and `_RAGGED_OFFSET_DESC`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, OptionalAttr<StrAttr>:$sym_visibility,
-                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
+                       OptionalAttr<UnitAttr>:$dynamic_shape);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;

@@ -43,7 +43,10 @@ LogicalResult MoeGroupedMatmulOp::verify() {
   if (failed(expectShape(*this, "result", shapeOf(getY()), expected)))
     return failure();
   // moe_grouped_matmul_c3
-  if (failed(expectIndices(*this, "first_token_offset", getFirstTokenOffset(), {weight[0], 1, 1})))
+  int64_t offsets = shapeOf(getFirstTokenOffset())[0];
+  bool whole = offsets > 0 && offsets % weight[0] == 0;
+  if (failed(expectIndices(*this, "first_token_offset", getFirstTokenOffset(),
+                           {whole ? offsets : weight[0], 1, 1})))
     return failure();
   // moe_grouped_matmul_c4
   if (indexed && failed(expectIndices(*this, "token_index", getTokenIndex(), {1, expected[1], 1})))

@@ -26,7 +26,8 @@ def Cudnn_MoeGroupedMatmulOp : Cudnn_ComputeOp<"moe_grouped_matmul", [AttrSizedO
     * (c1) all tensors have rank 3.
     * (c2) `token` is 1 x T x K, `weight` E x K x N, the result 1 x rows x N; the rows are those of
       `token_index` for `gather`, T otherwise.
-    * (c3) `first_token_offset` is E x 1 x 1, of i32 or i64.
+    * (c3) `first_token_offset` is E x 1 x 1, or for B batches of tokens B * E x 1 x 1, of i32 or
+      i64.
     * (c4) `gather` and `scatter` have a `token_index`, 1 x rows x 1, of i32 or i64.
     * (c5) `scatter` has `token_ks` of the shape and type of `token_index`, and a positive `top_k`.
     * (c6) the compute type is f64, f32, f16 or bf16.

@@ -10,7 +10,7 @@ using namespace convoy::cudnn_backend;
 using Name = AttributeName;
 
 FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::ConcatOp op) {
-  int64_t added = cudnnShape(op.getY().getType()).added;
+  int64_t added = cudnnShape(op.getY()).added;
   GraphWriter::Values values{{Name::operation_concat_axis, writer.numbers(op.getAxis() + added)}};
   if (std::optional<uint64_t> index = op.getInplaceIndex())
     values.emplace_back(Name::operation_concat_inplace_index, writer.numbers(*index));

@@ -39,9 +39,18 @@ StringRef convoy::cudnnDataType(Type type) {
       .Default([](Type) { return ""; });
 }
 
-CudnnShape convoy::cudnnShape(cudnn::TensorDescType type) {
+CudnnShape convoy::cudnnShape(Value value) {
+  constexpr int64_t kLeastRank = 3;
+  auto type = cast<cudnn::TensorDescType>(value.getType());
+  bool quantizesMatrix =
+      llvm::any_of(value.getParentBlock()->getOps<cudnn::BlockScaleQuantizeOp>(),
+                   [](cudnn::BlockScaleQuantizeOp op) {
+                     cudnn::TensorDescType scale = op.getScale().getType();
+                     return scale.getRank() < kLeastRank &&
+                            scale.getReordering() == cudnn::TensorReordering::None;
+                   });
   CudnnShape shape;
-  shape.added = std::max<int64_t>(0, 3 - type.getRank());
+  shape.added = quantizesMatrix ? 0 : std::max<int64_t>(0, kLeastRank - type.getRank());
   int64_t extent = 1;
   for (auto [size, stride] : llvm::zip_equal(type.getShape(), type.getStrides()))
     extent = std::max(extent, size * stride);

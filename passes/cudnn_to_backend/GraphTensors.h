@@ -12,14 +12,16 @@ namespace convoy {
 /// cuDNN's name of an element type (`half` for f16); empty for types that cuDNN lacks.
 llvm::StringRef cudnnDataType(mlir::Type type);
 
-/// Dims and strides for cuDNN, with leading dims of 1 up to rank 3.
+/// Dims and strides for cuDNN, with leading dims of 1 up to rank 3. A graph that quantizes a matrix
+/// and does not reorder its scales has no added dims, because cuDNN 9.19 reorders them at rank 3.
 struct CudnnShape {
   llvm::SmallVector<int64_t> dims;
   llvm::SmallVector<int64_t> strides;
   /// Number of added dims.
   int64_t added = 0;
 };
-CudnnShape cudnnShape(cudnn::TensorDescType type);
+/// The shape of a tensor of a graph.
+CudnnShape cudnnShape(mlir::Value value);
 
 /// A tensor of a graph that has memory.
 struct RealTensor {

@@ -82,7 +82,7 @@ void GraphWriter::writeTensor(Value value) {
   if (raggedOffset)
     writeTensor(raggedOffset);
   const RealTensor &tensor = reals[value];
-  CudnnShape shape = cudnnShape(type);
+  CudnnShape shape = cudnnShape(value);
   loc = value.getLoc();
   Value descriptor = create(DescriptorKind::tensor);
   set(descriptor, AttributeName::tensor_data_type, dataType(elementType));
@@ -160,6 +160,8 @@ LogicalResult GraphWriter::write(FuncOp func) {
   Value result = create(DescriptorKind::operationgraph);
   set(result, AttributeName::operationgraph_handle, ValueRange(func.getHandle()));
   set(result, AttributeName::operationgraph_ops, ValueRange(operations));
+  if (graph.getDynamicShape())
+    set(result, AttributeName::operationgraph_is_dynamic_shape_enabled, builder.getBoolAttr(true));
   finalize(result);
   created.pop_back();
   for (Value descriptor : llvm::reverse(created))

@@ -170,7 +170,7 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
     auto type = cast<cudnn::TensorDescType>(tensor.value.getType());
     StringRef dtype = dtypeName(type.getElementType());
     assert(!dtype.empty() && "PyTorch has every element type of cuDNN");
-    CudnnShape shape = cudnnShape(type);
+    CudnnShape shape = cudnnShape(tensor.value);
     tensors.push_back(builder.getDictionaryAttr({
         builder.getNamedAttr("uid", builder.getI64IntegerAttr(tensor.uid)),
         builder.getNamedAttr(

@@ -36,7 +36,7 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::PointwiseOp op) {
   number(AttributeName::pointwise_swish_beta, op.getSwishBetaAttr());
   if (auto axis = op.getAxis())
     values.emplace_back(AttributeName::pointwise_axis,
-                        writer.numbers(*axis + cudnnShape(op.getY().getType()).added));
+                        writer.numbers(*axis + cudnnShape(op.getY()).added));
 
   using Name = AttributeName;
   bool backward = cudnn::isBackward(mode);

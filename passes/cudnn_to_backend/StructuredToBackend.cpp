@@ -28,7 +28,7 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::MoeGroupedMatmulOp op
 }
 
 FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::ExpandBandMatrixOp op) {
-  int64_t added = cudnnShape(op.getX().getType()).added;
+  int64_t added = cudnnShape(op.getX()).added;
   return writer.tensorOperation(
       DescriptorKind::operation_expand_band_matrix,
       {{Name::operation_expand_band_matrix_xdesc, op.getX()},
@@ -42,7 +42,7 @@ FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::ExpandBandMatrixOp op
 }
 
 FailureOr<Value> convoy::lower(GraphWriter &writer, cudnn::ContractBandMatrixOp op) {
-  int64_t added = cudnnShape(op.getX().getType()).added;
+  int64_t added = cudnnShape(op.getX()).added;
   GraphWriter::Values values{
       {Name::operation_contract_band_matrix_lower_bandwidth,
        writer.numbers(op.getLowerBandwidth())},

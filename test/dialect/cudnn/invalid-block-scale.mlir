@@ -49,10 +49,10 @@ cudnn.graph @block_scale_quantize_c4(%x: !cudnn.tensor_desc<8x128x256xf16>) -> (
 
 // -----
 
-cudnn.graph @block_scale_quantize_c4_divides(%x: !cudnn.tensor_desc<8x128x256xf16>) -> (!cudnn.tensor_desc<8x128x256xf8E4M3FN>, !cudnn.tensor_desc<8x128x8xf8E8M0FNU, reordering = f8_128x4>) {
-  // expected-error @+1 {{expects 'scale' of one element per block of [48] of [8, 128, 256], with dims rounded up to 128 and 4, but got [8, 128, 8]}}
-  %y, %s = cudnn.block_scale_quantize type = f32 block_size = 48 x(%x : !cudnn.tensor_desc<8x128x256xf16>) -> y(!cudnn.tensor_desc<8x128x256xf8E4M3FN>) scale(!cudnn.tensor_desc<8x128x8xf8E8M0FNU, reordering = f8_128x4>)
-  cudnn.return %y, %s : !cudnn.tensor_desc<8x128x256xf8E4M3FN>, !cudnn.tensor_desc<8x128x8xf8E8M0FNU, reordering = f8_128x4>
+cudnn.graph @block_scale_quantize_c4_divides(%x: !cudnn.tensor_desc<4096x120xf16>) -> (!cudnn.tensor_desc<4096x120xf8E4M3FN>, !cudnn.tensor_desc<4096x4xf8E8M0FNU>) {
+  // expected-error @+1 {{expects 'scale' of one element per block of [32] of [4096, 120], but got [4096, 4]}}
+  %y, %s = cudnn.block_scale_quantize type = f32 block_size = 32 x(%x : !cudnn.tensor_desc<4096x120xf16>) -> y(!cudnn.tensor_desc<4096x120xf8E4M3FN>) scale(!cudnn.tensor_desc<4096x4xf8E8M0FNU>)
+  cudnn.return %y, %s : !cudnn.tensor_desc<4096x120xf8E4M3FN>, !cudnn.tensor_desc<4096x4xf8E8M0FNU>
 }
 
 // -----
@@ -141,6 +141,15 @@ cudnn.graph @block_scale_dequantize_c4(%x: !cudnn.tensor_desc<8x128x256xf8E4M3FN
   // expected-error @+1 {{expects 'scale' of one element per block of [32] of [8, 128, 256], but got [8, 128, 16]}}
   %y = cudnn.block_scale_dequantize type = f32 block_size = [32] x(%x : !cudnn.tensor_desc<8x128x256xf8E4M3FN>) scale(%s : !cudnn.tensor_desc<8x128x16xf32>) -> y(!cudnn.tensor_desc<8x128x256xf16>)
   cudnn.return %y : !cudnn.tensor_desc<8x128x256xf16>
+}
+
+// -----
+
+// The blocks are along the first dim of the matrices, so that this dim is rounded up to 4.
+cudnn.graph @block_scale_dequantize_c4_second_operand(%x: !cudnn.tensor_desc<1x256x128xf8E4M3FN>, %s: !cudnn.tensor_desc<1x128x128xf8E8M0FNU, reordering = f8_128x4>) -> !cudnn.tensor_desc<1x256x128xf16> {
+  // expected-error @+1 {{expects 'scale' of one element per block of [32, 1] of [1, 256, 128], with dims rounded up to 128 and 4, but got [1, 128, 128]}}
+  %y = cudnn.block_scale_dequantize type = f32 block_size = [32, 1] x(%x : !cudnn.tensor_desc<1x256x128xf8E4M3FN>) scale(%s : !cudnn.tensor_desc<1x128x128xf8E8M0FNU, reordering = f8_128x4>) -> y(!cudnn.tensor_desc<1x256x128xf16>)
+  cudnn.return %y : !cudnn.tensor_desc<1x256x128xf16>
 }
 
 // -----

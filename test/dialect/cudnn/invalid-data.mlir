@@ -136,10 +136,10 @@ cudnn.graph @reshape_c1(%x: !x) -> !y {
 // -----
 
 !x = !cudnn.tensor_desc<8x16xf16>
-!y = !cudnn.tensor_desc<128x1xf32>
+!y = !cudnn.tensor_desc<128x1xi32>
 
 cudnn.graph @reshape_c1_type(%x: !x) -> !y {
-  // expected-error @+1 {{expects tensors of one element type, but got 'f16' and 'f32'}}
+  // expected-error @+1 {{expects tensors of one element type or of floats, but got 'f16' and 'i32'}}
   %y = cudnn.reshape(%x) : !x -> !y
   cudnn.return %y : !y
 }

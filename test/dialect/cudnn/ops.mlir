@@ -148,3 +148,11 @@ func.func @vector_calls(%x: memref<8x16x16x16x4xi8>, %w: memref<64x16x3x3x4xi8>,
   cudnn.execute @vectors ins(%x, %w, %b : memref<8x16x16x16x4xi8>, memref<64x16x3x3x4xi8>, memref<64xf32>) outs(%y : memref<8x16x16x16x4xi8>)
   return
 }
+
+// CHECK-LABEL: cudnn.graph @dynamic_shape(
+// CHECK-SAME: attributes {dynamic_shape} {
+cudnn.graph @dynamic_shape(%x: !cudnn.tensor_desc<8x16xf32>) -> !cudnn.tensor_desc<16x8xf16> attributes {dynamic_shape} {
+  // CHECK: cudnn.reshape(%{{.*}}) : !cudnn.tensor_desc<8x16xf32> -> !cudnn.tensor_desc<16x8xf16>
+  %y = cudnn.reshape(%x) : !cudnn.tensor_desc<8x16xf32> -> !cudnn.tensor_desc<16x8xf16>
+  cudnn.return %y : !cudnn.tensor_desc<16x8xf16>
+}

@@ -35,3 +35,8 @@ cudnn.graph @matmul_overrides(%a: !a, %b: !b, %m: !count, %n: !count, %k: !count
       : !a, !b -> !c
   cudnn.return %c : !c
 }
+
+cudnn.graph @matmul_dynamic_shape(%a: !t4_32_64_f16, %b: !t4_64_48_f16) -> (!t4_32_48_f16) attributes {dynamic_shape} {
+  %c = cudnn.matmul(%a, %b) type = f32 : !t4_32_64_f16, !t4_64_48_f16 -> !t4_32_48_f16
+  cudnn.return %c : !t4_32_48_f16
+}
