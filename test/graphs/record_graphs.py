@@ -9,8 +9,8 @@ FOLDER/NAME.calls.
         stdin: as for frontend
 
 Names of finalized graphs are appended to FOLDER/finalized, in order; FOLDER/NAME.error has the
-error of each other graph. `frontend` also writes FOLDER/NAME.json, the JSON that cudnn-frontend
-prints for the graph. `plans` also writes FOLDER/NAME.bin, the bytes of the graph with a plan.
+error of each other graph. `frontend` also writes the JSON that cudnn-frontend prints for the graph:
+FOLDER/NAME.validated.json before it builds the operation graph, FOLDER/NAME.json after. `plans` also writes FOLDER/NAME.bin, the bytes of the graph with a plan.
 Without a cuBLASLt, cuDNN ends the process when it plans.
 """
 
@@ -97,6 +97,8 @@ def _frontend(shim: ctypes.CDLL, device: str, folder: Path) -> None:
         shim.recorder_begin(str(folder / f"{name}.calls").encode())
         try:
             graph = space["build"](**options)
+            graph.validate()
+            (folder / f"{name}.validated.json").write_text(str(graph))
             graph.build_operation_graph()
             # Makes the calls of attention, for which cudnn-frontend has kernels, too.
             graph.key()

@@ -135,12 +135,17 @@ def _logged(value: str, tensors: dict[str, dict[str, Any]], numbers: dict[str, i
 
 def canonical(recording: Recording) -> list[Any]:
     """The operations of a recorded graph in order, each a dictionary that contains its operator and
-    tensors."""
+    tensors; then other attributes of the graph, if any."""
     uids: dict[int, int] = {}
-    operations = settings_by_name(recording.descriptors[recording.result])["operationgraph_ops"]
+    of_graph = settings_by_name(recording.descriptors[recording.result])
+    operations = of_graph.pop("operationgraph_ops")
+    of_graph.pop("operationgraph_handle", None)
     return [
-        _plain(recording, each, uids)
-        for each in (operations if isinstance(operations, tuple) else (operations,))
+        *(
+            _plain(recording, each, uids)
+            for each in (operations if isinstance(operations, tuple) else (operations,))
+        ),
+        *([of_graph] if of_graph else []),
     ]
 
 

@@ -267,22 +267,17 @@ def test_constant_scale_becomes_a_constant(
     assert {key for key in ours_scale if ours_scale[key] != their_scale[key]} == sizes
     # The tensor does not exist before the graph is built.
     document["nodes"][0]["inputs"].pop("Attn_scale")
-    with pytest.raises(
-        GraphError, match=r"expected the scale as a tensor: call graph.build_operation_graph\(\)"
-    ):
-        read_serialized(json.dumps(document).encode(), "scaled")
+    document["tensors"].remove(scale)
+    graph, _ = read_serialized(json.dumps(document).encode(), "scaled")
+    (added,) = (each for each in graph.tensors.values() if each.by_value)
+    assert (added.dims, added.data_type) == ((1,), "FLOAT")
+    assert added.value == pytest.approx(0.1)
+    assert graph.nodes[0].inputs["Attn_scale"] == added.uid
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (
-            {"implementation": "COMPOSITE"},
-            (
-                "expected implementation = 'UNIFIED', got 'COMPOSITE', for which cudnn-frontend "
-                "builds other operations"
-            ),
-        ),
         (
             {"right_bound": 0},
             "expected right_bound = None, got 0, for which cudnn-frontend builds other operations",

@@ -2,7 +2,8 @@
 
 """convert a graph that cudnn-frontend serialized to `cudnn` IR
 
-FILE is the JSON that str(graph) returns after graph.validate(), or the bytes of graph.serialize().
+FILE is the JSON that str(graph) returns after graph.validate() or graph.build_operation_graph(), or
+the bytes of graph.serialize().
 All unsupported parts of it are reported in one error. The output is a cudnn.graph for `convoy
 inspect`, `convoy-opt` and the compiler's phases.
 

@@ -30,6 +30,12 @@ _FORMATS = {
 }
 #: Redundant attributes: they follow from the lengths of others, or from the tensor.
 _IMPLIED = {"convolution_spatial_dims", "resample_spatial_dims"}
+#: Attributes of an operation graph. The handle is that of the process.
+_OF_GRAPH = {
+    "operationgraph_handle",
+    "operationgraph_ops",
+    "operationgraph_is_dynamic_shape_enabled",
+}
 
 
 @functools.cache
@@ -97,8 +103,15 @@ def decode(
         for place, each in enumerate(descriptors)
         if _name("descriptor", each.kind) == "tensor"
     }
-    nodes, problems = [], []
-    for place in _tuple(settings_by_name(root)["operationgraph_ops"]):
+    nodes: list[Node] = []
+    problems: list[str] = []
+    of_graph = settings_by_name(root)
+    problems += [
+        f"the graph has an unknown attribute, {key} = {value}"
+        for key, value in of_graph.items()
+        if key not in _OF_GRAPH
+    ]
+    for place in _tuple(of_graph["operationgraph_ops"]):
         operation = _name("descriptor", descriptors[place].kind)
         kind = kind_of(operation, settings_by_name(descriptors[place]))
         if kind is None:
@@ -111,7 +124,8 @@ def decode(
         )
     if problems:
         raise GraphError(f"graph {name}", problems)
-    return OperationGraph(name, tensors, tuple(nodes))
+    dynamic = bool(of_graph.get("operationgraph_is_dynamic_shape_enabled", False))
+    return OperationGraph(name, tensors, tuple(nodes), dynamic)
 
 
 def _node(

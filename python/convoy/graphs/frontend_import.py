@@ -15,12 +15,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from convoy.graphs import ubjson
+from convoy.graphs.attention_composite import (
+    ATTENTION,
+    expand_attention,
+    is_composite,
+    scale_tensor,
+)
 from convoy.graphs.frontend_checks import is_int, is_ints, read_float
+from convoy.graphs.frontend_inspect import from_inspection, is_inspection
 from convoy.graphs.frontend_json import JSON_VERSION
 from convoy.graphs.frontend_tensors import other_values, read_tensors
 from convoy.graphs.kind import Kind
 from convoy.graphs.kinds import BY_TAG
-from convoy.graphs.model import GraphError, Node, OperationGraph
+from convoy.graphs.model import PEER_STATS, GraphError, Node, OperationGraph, Tensor
 
 __all__ = ["read_serialized"]
 
@@ -35,6 +42,15 @@ _AROUND = {
     "variant_pack_replacements",
     "tensors_to_dump",
 }
+#: Operations and flags of later versions than the dialect's, and the first cuDNN with each.
+_LATER = {
+    "SLICE": "9.22",
+    "TRANSPOSE": "9.22",
+    "MOE_GROUPED_MATMUL_BWD": "9.22",
+    "DIAGONAL_BAND_MASK": "9.21",
+}
+_OVERRIDE_SHAPE = "9.21"
+_IR_VERSION = "9.19"
 _ENUMERATOR = re.compile(r"[A-Z][A-Z0-9_]*")
 _GRAPH = {"json_version", "context", "nodes", "tensors"}
 
@@ -54,6 +70,9 @@ def read_serialized(data: bytes, name: str) -> tuple[OperationGraph, list[str]]:
     """
     document = _parse(data, name)
     problems: list[str] = []
+    if is_inspection(document):
+        document = from_inspection(document, problems)
+    document = _with_peer_statistics(document)
     version = document.get("json_version")
     if version != JSON_VERSION:
         raise GraphError(
@@ -79,17 +98,46 @@ def read_serialized(data: bytes, name: str) -> tuple[OperationGraph, list[str]]:
         for each in document.get("tensors") or ()
         if isinstance(each, dict) and is_int(each.get("uid"))
     }
-    read = [
-        node
-        for place, each in enumerate(nodes)
-        if (node := _node(each, place, context, uids, problems)) is not None
-    ]
+    read: list[Node] = []
+    for place, each in enumerate(nodes):
+        read += _nodes(each, place, context, tensors, uids, problems)
     ordered = _ordered(read, problems) if not problems else ()
     if problems:
         raise GraphError(f"{name} cannot be imported", problems)
-    return OperationGraph(context.get("name") or name, tensors, ordered), sorted(
-        _PLAN & document.keys()
+    graph = OperationGraph(
+        context.get("name") or name,
+        tensors,
+        ordered,
+        dynamic_shape=bool(context.get("is_dynamic_shape_enabled")),
     )
+    carveout = ["sm_count"] * (context.get("sm_count", -1) != -1)
+    return graph, sorted([*(_PLAN & document.keys()), *carveout])
+
+
+def _with_peer_statistics(document: dict[str, Any]) -> dict[str, Any]:
+    """Returns the document with the tensors in nodes, which cudnn-frontend writes only there, as
+    tensors of the graph and of ports."""
+    nodes, tensors = document.get("nodes"), document.get("tensors")
+    if not isinstance(nodes, list) or not isinstance(tensors, list):
+        return document
+    found: list[Any] = []
+    others: list[Any] = []
+    for node in nodes:
+        peers = node.get("peer_stats") if isinstance(node, dict) else None
+        ports = node.get("inputs") if isinstance(node, dict) else None
+        if (
+            not isinstance(peers, list)
+            or not isinstance(ports, dict)
+            or not all(isinstance(each, dict) and is_int(each.get("uid")) for each in peers)
+        ):
+            found.append(node)
+            continue
+        others += peers
+        ports = ports | {f"{PEER_STATS}{place}": each["uid"] for place, each in enumerate(peers)}
+        found.append({**node, "inputs": ports, "peer_stats": []})
+    known = {each.get("uid") for each in tensors if isinstance(each, dict)}
+    new = [each for each in others if each["uid"] not in known]
+    return {**document, "nodes": found, "tensors": [*tensors, *new]}
 
 
 def _parse(data: bytes, name: str) -> dict[str, Any]:
@@ -117,26 +165,57 @@ def _context(context: Any, problems: list[str]) -> dict[str, Any]:
     if not isinstance(context, dict):
         problems.append(f"expected an object as the context, got {context!r}")
         return {}
-    fixed: dict[str, Any] = {
-        "is_dynamic_shape_enabled": False,
-        "is_override_shape_enabled": False,
-        "sm_count": -1,
-    }
-    types = {"compute_data_type", "intermediate_data_type", "io_data_type"}
+    flags = {"is_dynamic_shape_enabled", "is_override_shape_enabled"}
+    known = {"compute_data_type", "intermediate_data_type", "io_data_type", "name", "sm_count"}
     for key, value in context.items():
-        if key in fixed and value != fixed[key]:
-            problems.append(f"expected {key} = {fixed[key]} in the context, got {value!r}")
-        elif key not in fixed and key not in types | {"name"}:
+        if key in flags and not isinstance(value, bool):
+            problems.append(f"expected {key} to be true or false in the context, got {value!r}")
+        elif key not in flags | known:
             problems.append(f"the field {key!r} of the context is unknown")
+    if context.get("is_override_shape_enabled") is True:
+        problems.append(f"is_override_shape_enabled {_later(_OVERRIDE_SHAPE)}")
+    if not is_int(context.get("sm_count", -1)):
+        problems.append(f"expected sm_count to be an integer, got {context['sm_count']!r}")
     if not isinstance(context.get("name", ""), str):
         problems.append(f"expected a name as text, got {context['name']!r}")
     return context
+
+
+def _later(version: str) -> str:
+    """Describes what cudnn IR lacks because it is newer."""
+    return f"requires cuDNN {version}; cudnn IR has the operations of cuDNN {_IR_VERSION}"
+
+
+def _nodes(
+    entry: Any,
+    place: int,
+    context: Mapping[str, Any],
+    tensors: dict[int, Tensor],
+    uids: set[int],
+    problems: list[str],
+) -> list[Node]:
+    """Reads a node, which may become several operations, and tensors between them."""
+    attention = isinstance(entry, dict) and entry.get("tag") in ATTENTION
+    sides = [entry.get(side) for side in ("inputs", "outputs")] if attention else []
+    if tensors and sides and all(isinstance(side, dict) for side in sides):
+        entry = scale_tensor(entry, tensors, problems)
+        if is_composite(entry):
+            what = f"node {place} ({entry['tag']})"
+            return expand_attention(entry, what, context, tensors, problems)
+        if entry["tag"] == "SDPA":
+            entry = {**entry, "implementation": "UNIFIED"}
+        uids = uids | tensors.keys()
+    node = _node(entry, place, context, uids, problems)
+    return [] if node is None else [node]
 
 
 def _node(
     entry: Any, place: int, context: Mapping[str, Any], uids: set[int], problems: list[str]
 ) -> Node | None:
     tag = entry.get("tag") if isinstance(entry, dict) else None
+    if isinstance(tag, str) and tag in _LATER:
+        problems.append(f"node {place}: {tag} {_later(_LATER[tag])}")
+        return None
     if not isinstance(tag, str) or tag not in BY_TAG:
         problems.append(
             f"node {place}: {tag if isinstance(tag, str) else repr(entry)} has no "
@@ -202,11 +281,6 @@ def _node(
                 f"{what}: expected {key} = {attributes[key]}, as {port} has "
                 f"{'a' if attributes[key] else 'no'} tensor"
             )
-    if entry.get("attn_scale_value") is not None and "Attn_scale" not in ports[0]:
-        problems.append(
-            f"{what}: expected the scale as a tensor: call graph.build_operation_graph() "
-            "before the graph is printed"
-        )
     compute = (
         (entry.get("compute_data_type") or context.get("compute_data_type"))
         if kind.compute or kind.computes
@@ -255,6 +329,8 @@ def _sides(
     kind: Kind, entry: Mapping[str, Any]
 ) -> tuple[tuple[str, list[str]], tuple[str, list[str]]]:
     inputs = list(dict.fromkeys(kind.inputs.values()))
+    if "peer_stats" in kind.defaults and isinstance(entry.get("inputs"), dict):
+        inputs += [port for port in entry["inputs"] if str(port).startswith(PEER_STATS)]
     if kind.listed and isinstance(entry.get("inputs"), dict):
         inputs = [str(number) for number in range(len(entry["inputs"]))]
     return ("inputs", inputs), ("outputs", list(dict.fromkeys(kind.outputs.values())))

@@ -102,7 +102,7 @@ def graph_json(graph: OperationGraph) -> dict[str, Any]:
             "compute_data_type": compute_type_of(graph),
             "intermediate_data_type": intermediate_type_of(graph),
             "io_data_type": io_type_of(graph),
-            "is_dynamic_shape_enabled": False,
+            "is_dynamic_shape_enabled": graph.dynamic_shape,
             "is_override_shape_enabled": False,
             "name": graph.name,
             "sm_count": -1,

@@ -170,6 +170,8 @@ def _calls(graph: OperationGraph) -> Iterator[str]:
     yield from (
         f"    {role}_data_type=cudnn.data_type.{data_type}," for role, data_type in types.items()
     )
+    if graph.dynamic_shape:
+        yield "    is_dynamic_shape_enabled=True,"
     yield "    **options,"
     yield ")"
     offsets = {tensor.ragged_offset for tensor in graph.tensors.values()}

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from convoy.graphs.model import Node
+from convoy.graphs.model import PEER_STATS, Node
+from convoy.graphs.scalars import scalar_literal
 
 __all__ = ["NAMED", "named_operation"]
 
@@ -79,9 +80,13 @@ _OTHERS: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "BN_FINALIZE": (_FINALIZE, _FINALIZE_RESULTS),
     "DBN_WEIGHT": (_WEIGHTS, _WEIGHTS_RESULTS),
     "MOE_GROUPED_MATMUL": (_EXPERTS, {"Output": "y"}),
+    "RNG": ({"Seed": "seed", "Offset": "offset"}, {"Y": "y"}),
     "BLOCK_SCALE_QUANTIZE": ({"X": "x"}, {"Y": "y", "scale": "scale"}),
     "BLOCK_SCALE_DEQUANTIZE": ({"X": "x", "scale": "scale"}, {"Y": "y"}),
 }
+
+#: Attributes of random numbers, in the order of the text.
+_RANDOM = ("seed", "probability", "minimum", "maximum", "mean", "standard_deviation")
 
 #: The tags of these operations.
 NAMED = frozenset({*_MODES, *_OTHERS})
@@ -104,6 +109,12 @@ def named_operation(node: Node, types: Mapping[int, str], compute: str) -> str:
         for port, name in operands.items()
         if (uid := node.inputs.get(port))
     )
+    peers = [uid for port, uid in node.inputs.items() if port.startswith(PEER_STATS)]
+    if peers:
+        read += (
+            f" peer_stats({', '.join(f'%t{uid}' for uid in peers)} : "
+            f"{', '.join(types[uid] for uid in peers)})"
+        )
     written = [(name, node.outputs[port]) for port, name in results.items() if port in node.outputs]
     values = ", ".join(f"%t{uid}" for _, uid in written)
     return (
@@ -125,6 +136,14 @@ def _head(node: Node, compute: str) -> str:
         return f"moe_grouped_matmul {str(attributes['mode']).lower()} {compute}" + (
             f" top_k = {attributes['top_k']}" if attributes["top_k"] else ""
         )
+    if node.tag == "RNG":
+        words = {("seed_value" if key == "seed" else key): attributes.get(key) for key in _RANDOM}
+        said = "".join(
+            f" {word} = {scalar_literal('DOUBLE', value) if isinstance(value, float) else value}"
+            for word, value in words.items()
+            if value is not None
+        )
+        return f"rng {str(attributes['mode']).lower()}{said}"
     if node.tag.startswith("BLOCK_SCALE"):
         negative = " neg_scale = true" if attributes.get("is_negative_scale") else ""
         return f"{node.tag.lower()} {compute} block_size = {attributes['block_size']}{negative}"

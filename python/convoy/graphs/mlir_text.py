@@ -79,7 +79,8 @@ def graph_mlir(graph: OperationGraph) -> str:
     )
     results = ", ".join(types[tensor.uid] + words[tensor.uid] for tensor in outputs)
     returned = ", ".join(types[tensor.uid] for tensor in outputs)
-    lines.append(f"cudnn.graph @{_quoted(graph.name)}({arguments}) -> ({results}) {{")
+    flags = " attributes {dynamic_shape}" * graph.dynamic_shape
+    lines.append(f"cudnn.graph @{_quoted(graph.name)}({arguments}) -> ({results}){flags} {{")
     lines += [
         f"  {_constant(graph.tensors[uid], value, types[uid])}" for uid, value in constants.items()
     ]
@@ -201,7 +202,10 @@ def _reshape(
     node: Node, said: dict[str, Any], compute: str, problems: list[str]
 ) -> tuple[str, str]:
     if said["reshape_mode"] != "VIEW_ONLY":
-        problems.append(f"{node.name or node.tag} has the reshape mode {said['reshape_mode']}")
+        problems.append(
+            f"{node.name or node.tag} has the reshape mode {said['reshape_mode']}, which requires "
+            "cuDNN 9.22; cudnn IR has the operations of cuDNN 9.19"
+        )
     return "reshape", ""
 
 

@@ -15,10 +15,12 @@ from typing import Any
 
 from convoy.errors import ConvoyError
 
-__all__ = ["DEFAULT_ALIGNMENT", "GraphError", "Node", "OperationGraph", "Tensor"]
+__all__ = ["DEFAULT_ALIGNMENT", "PEER_STATS", "GraphError", "Node", "OperationGraph", "Tensor"]
 
 #: The default alignment in bytes of a tensor in cudnn-frontend and the cudnn dialect.
 DEFAULT_ALIGNMENT = 16
+#: The prefix of the ports of a batch normalization with the statistics of other devices.
+PEER_STATS = "PEER_STATS_"
 
 
 class GraphError(ConvoyError):
@@ -89,12 +91,19 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class OperationGraph:
-    """CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR. `tensors` maps uid to tensor; `nodes` are in
-    topological order."""
+    """CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR.
+
+    Attributes:
+        name: The name.
+        tensors: uid to tensor.
+        nodes: The operations in topological order.
+        dynamic_shape: CUDNN_ATTR_OPERATIONGRAPH_IS_DYNAMIC_SHAPE_ENABLED.
+    """
 
     name: str
     tensors: Mapping[int, Tensor]
     nodes: tuple[Node, ...]
+    dynamic_shape: bool = False
 
     def produced(self) -> set[int]:
         """The uids of tensors that operations write."""
