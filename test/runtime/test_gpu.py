@@ -230,6 +230,27 @@ def test_tuned_plans(conv: Callable[[str], Path], tmp_path: Path) -> None:
         np.testing.assert_array_equal(program.run_numpy(x)[0], y)
 
 
+def test_limited_tuning_by_note_and_direction(conv: Callable[[str], Path]) -> None:
+    path, x = conv("float16"), image("float16")
+    expected = conv_reference(x.transpose(0, 3, 1, 2), *conv_weights("float16"))
+    excluded: tuple[int, ...] = ()
+    for _ in range(2):
+        options = PlanOptions(
+            require_numerical_notes=("TENSOR_CORE",), exclude_forward_engines=excluded
+        )
+        with load(path, plan_cache=False, tune="limited", options=options) as program:
+            (report,) = program.plans
+            (y,) = program.run_numpy(x)
+        assert np.abs(y.transpose(0, 3, 1, 2) - expected).max() <= 1e-2 * expected.max()
+        assert report.tuned == "limited"
+        assert 0 < len(report.trials) <= 5
+        for trial in report.trials:
+            assert "TENSOR_CORE" in trial.numerical_notes
+            assert trial.engine not in excluded
+        assert report.engine is not None
+        excluded = (report.engine,)
+
+
 def test_full_tune_builds_in_other_processes(conv: Callable[[str], Path]) -> None:
     messages: list[str] = []
     x = image("float16")
