@@ -246,6 +246,11 @@ Value GroupConverter::convertConvGradient(GradientOp op, cudnn::ConvolutionMode 
     pre.push_back(op.getPad()[i]);
     post.push_back(op.getPad()[i + 1]);
   }
+  // On an H100, wgrad of engines 1, 18 and 20 is wrong in every rank and type, and cuDNN offers
+  // them first for some shapes; dgrad of engine 50 is wrong in rank 4.
+  if (pre != post)
+    return refuse(op, "engines of cuDNN 9.19 compute wrong gradients with padding that differs "
+                      "between the two sides");
   return cudnn::ConvolutionOp::create(
       builder, op.getLoc(), resultType(op), values.lookup(op->getOperand(0)),
       values.lookup(op->getOperand(1)), mode, cudnn::ConvolutionKind::CrossCorrelation, f32,

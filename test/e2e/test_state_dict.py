@@ -27,9 +27,8 @@ class _Model(nn.Module):
         self.register_buffer("offset", torch.tensor([1.0, 2.0, 3.0]), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.norm(self.second(self.first(x))) + self.offset * torch.tensor(
-            [0.5, 0.25, 0.125]
-        )
+        y = self.norm(self.second(self.first(x))) + self.offset
+        return y * torch.tensor([0.5, 0.25, 0.125])
 
 
 _X = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))

@@ -167,3 +167,11 @@ def test_input_without_elements() -> None:
 def test_sizes_that_depend_on_values_are_reported() -> None:
     with pytest.raises(UnsupportedOpsError, match="nonzero"):
         import_module(_Function(lambda x: x.nonzero() + 1).eval(), (torch.randn(8),))
+
+
+def test_undefined_values_are_zeros() -> None:
+    """Two artifacts of one model are equal."""
+    module = _Function(lambda x: x + torch.empty(8).fill_(2) + torch.empty_like(x) * 0).eval()
+    imported = import_module(module, (torch.randn(8),))
+    assert not imported.weights
+    assert ops(imported.text) == ops(import_module(module, (torch.randn(8),)).text)

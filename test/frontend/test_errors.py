@@ -28,12 +28,12 @@ from convoy.frontend import import_mlir, import_module
 
 class _Unsupported(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        y = torch.cumsum(x, 1)
+        y = torch.lgamma(x)
         z = self._more(y + 1)
-        return torch.sort(z)[0], torch.cumsum(x, 0)
+        return torch.erfinv(z), torch.lgamma(x + 2)
 
     def _more(self, x: Tensor) -> Tensor:
-        return torch.cumsum(x, 0) * 2
+        return torch.lgamma(x) * 2
 
 
 def _line(marker: str) -> int:
@@ -45,19 +45,19 @@ def test_every_unsupported_op_is_listed_once_with_its_lines() -> None:
     with pytest.raises(UnsupportedOpsError) as caught:
         import_module(_Unsupported().eval(), (torch.randn(2, 3),))
     by_op = {op.op: op for op in caught.value.ops}
-    assert set(by_op) == {"aten.cumsum", "aten.sort"}
+    assert set(by_op) == {"aten.erfinv", "aten.lgamma"}
     here = str(Path(__file__))
-    last = _line("torch.sort(z)")
-    assert sorted(by_op["aten.cumsum"].lines) == [
-        SourceLine(here, _line("y = torch.cumsum(x, 1)")),
+    last = _line("torch.erfinv(z)")
+    assert sorted(by_op["aten.lgamma"].lines) == [
+        SourceLine(here, _line("y = torch.lgamma(x)")),
         SourceLine(here, last),
-        SourceLine(here, _line("torch.cumsum(x, 0) * 2")),
+        SourceLine(here, _line("torch.lgamma(x) * 2")),
     ]
-    assert by_op["aten.sort"].lines == (SourceLine(here, last),)
+    assert by_op["aten.erfinv"].lines == (SourceLine(here, last),)
     text = str(caught.value).splitlines()
     assert text[0] == "4 operations of the model are not supported:"
-    assert "  aten.cumsum (3 times): it has no conversion to tcp" in text
-    assert "  aten.sort (once): it has no conversion to tcp" in text
+    assert "  aten.lgamma (3 times): it has no conversion to tcp" in text
+    assert "  aten.erfinv (once): it has no conversion to tcp" in text
     assert f"    {here}:{last}" in text
 
 
@@ -87,11 +87,6 @@ _NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
             ),
         ),
         (
-            lambda x: x.max(1)[1] + 1,
-            (_X,),
-            "aten.add.Scalar: expected use of the values only, got use of their indices",
-        ),
-        (
             lambda x: F.dropout(x, 0.5, True),
             (_X,),
             (
@@ -117,11 +112,6 @@ _NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
         ),
         (lambda x: x.nonzero(), (_X,), "aten.nonzero: it has no conversion to tcp"),
         (
-            lambda x: x + x[:, :0].sum(),
-            (_X,),
-            "aten.slice.Tensor: expected a tensor that has elements, got shape [1, 0, 4, 4]",
-        ),
-        (
             lambda x: F.max_pool2d(x, 2),
             (_I,),
             "aten.max_pool2d: expected a floating-point tensor in tcp.max_pool, got int64",
@@ -132,31 +122,22 @@ _NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
             "aten.matmul: expected a floating-point tensor in tcp.matmul, got int64",
         ),
         (
-            lambda x: x // 3,
-            (_I,),
-            (
-                "aten.floor_divide.Scalar: expected a floating-point result of a rounded "
-                "division, got int64"
-            ),
+            lambda x: x.fmod(3),
+            (_X,),
+            "aten.fmod.Scalar: expected an integer result, got float32",
         ),
         (
-            lambda x: x % 3,
-            (_I,),
-            "aten.remainder.Scalar: expected a floating-point result, got int64",
+            lambda x: x[x > 0],
+            (_X,),
+            "aten.index.Tensor: result: expected a static shape, got [?]",
         ),
         (lambda x: x & 3, (_I,), "aten.bitwise_and.Scalar: expected bool tensors, got int64"),
         (lambda x: ~x, (_I,), "aten.bitwise_not: expected a bool tensor, got int64"),
-        (lambda x: x.amin(1), (_I,), "aten.amin: expected a floating-point tensor, got int64"),
         (lambda x: (x > 0) + (x < 2), (_X,), "aten.add.Tensor: expected numbers, got bool tensors"),
         (
             lambda x: F.interpolate(x, 6),
             (_X,),
             "aten.upsample_nearest2d.vec: expected a resize by an integer factor, got 4 to 6 in dim 2",
-        ),
-        (
-            lambda x: torch.linalg.vector_norm(x, 3),
-            (_X,),
-            "aten.linalg_vector_norm: expected a norm of order 1, 2 or inf, got 3",
         ),
         (
             lambda x: torch.addbmm(x[0, 0], x[0], x[0]),

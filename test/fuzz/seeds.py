@@ -109,8 +109,10 @@ def _chunks(text: str) -> Iterator[str]:
 def _run_lines(text: str, folder: Path) -> Iterator[tuple[str, ...]]:
     joined = re.sub(r"\\\n// RUN:", " ", text)
     for line in re.findall(r"^// RUN: (.*)$", joined, flags=re.MULTILINE):
-        for command in line.split("|"):
-            command_line = shlex.split(command.replace("%S", str(folder)))
+        words = shlex.split(line.replace("%S", str(folder)))
+        ends = [index for index, word in enumerate(words) if word in ("|", "&&")]
+        for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(words)], strict=True):
+            command_line = words[start:end]
             if "convoy-opt" in command_line:
                 flags = command_line[command_line.index("convoy-opt") + 1 :]
                 kept = tuple(

@@ -19,7 +19,13 @@ from test_kernels import gpu  # noqa: F401 (the fixture)
 pytestmark = pytest.mark.gpu
 
 #: Engines that generate kernels: cutlass sm_80, xmma sm_90, and those native to sm_90 and sm_80.
-ENGINES = (1, 2, 4, 7)
+#: Gradients are computed by precompiled ones as well.
+ENGINES = {
+    "conv2d": (1, 2, 4, 7),
+    "matmul": (1, 2, 4, 7),
+    "dgrad2d": range(70),
+    "wgrad2d": range(70),
+}
 TOLERANCE = {"float16": 1e-2, "float32": 5e-3}
 BINARY = ("add", "mul", "sub", "div", "maximum", "minimum")
 #: Shapes of the second operand beside a result of (N, C, H, W) or (B, M, N).
@@ -39,6 +45,11 @@ UNARY = (
     "neg", "exp", "log", "sqrt", "rsqrt", "erf", "reciprocal", "add_number", "mul_number",
     "div_number", "sub_number", "reversed", "square", "swish", "maximum_virtual", "hardswish",
 )  # fmt: skip
+#: Functions after the gradients of a convolution: those that the table takes after dgrad.
+GRADIENTS = {
+    "dgrad2d": ("plain", "strided", "relu", "add_channel", "add_full", "bias_relu"),
+    "wgrad2d": ("plain", "strided"),
+}
 #: Functions that keep the zeros of a convolution's padding.
 PROLOGUES = ("relu", "relu6", "leaky_relu", "elu", "gelu", "silu", "tanh", "abs", "neg", "swish")
 
@@ -54,7 +65,40 @@ def names() -> list[str]:
             ("operand", UNARY[:17]),
         )
         for function in functions
+    ] + [
+        f"{anchor}-after-{function}"
+        for anchor, functions in GRADIENTS.items()
+        for function in functions
     ]
+
+
+def build_gradient(anchor: str, function: str):
+    """The gradient of a convolution, and its inputs."""
+    import torch
+    from torch import nn
+
+    stride, dgrad = 2 if function == "strided" else 1, anchor == "dgrad2d"
+
+    class Gradient(nn.Module):
+        def forward(
+            self, g: torch.Tensor, x: torch.Tensor, w: torch.Tensor, *others: torch.Tensor
+        ) -> torch.Tensor:
+            y = torch.ops.aten.convolution_backward(
+                g, x, w, None, [stride] * 2, [1, 1], [1, 1], False, [0, 0], 1,
+                [dgrad, not dgrad, False],
+            )[0 if dgrad else 1]  # fmt: skip
+            for other in others:
+                y = y + other
+            y = torch.relu(y) if "relu" in function else y
+            return torch.cat([y, y], 1)
+
+    torch.manual_seed(0)
+    shapes = [(4, 32, 12 // stride, 20 // stride), (4, 32, 12, 20), (32, 32, 3, 3)]
+    if function in ("add_channel", "bias_relu"):
+        shapes.append((1, 32, 1, 1))
+    elif function == "add_full":
+        shapes.append((4, 32, 12, 20))
+    return Gradient().eval(), tuple(torch.randn(shape) for shape in shapes)
 
 
 def build(name: str):
@@ -64,6 +108,8 @@ def build(name: str):
     from torch.nn import functional as F
 
     anchor, position, function = name.split("-")
+    if anchor in GRADIENTS:
+        return build_gradient(anchor, function)
     positive = function in ("log", "sqrt", "rsqrt", "reciprocal")
     functions = {
         "relu": torch.relu, "relu6": F.relu6, "leaky_relu": partial(F.leaky_relu,
@@ -138,7 +184,7 @@ def test_every_role_is_correct_with_every_engine(name: str, dtype: str, folder: 
     expected = stored["expected0"]
     limit = TOLERANCE[dtype] * np.abs(expected).max()
     engines = []
-    for engine in ENGINES:
+    for engine in ENGINES[name.partition("-")[0]]:
         try:
             program = convoy_runtime.load(
                 path, options=PlanOptions(engines=(engine,)), plan_cache=False, poison=True

@@ -25,6 +25,9 @@ from convoy.frontend._types import unsupported_dtype
 
 __all__ = ["fold_constants"]
 
+#: Ops whose result has undefined values.
+_UNINITIALIZED = ("aten.empty", "aten.new_empty")
+
 #: Ops that repeat elements of their argument. They remain, to keep the constant small.
 _REPEATS = (torch.ops.aten.expand.default,)
 #: Ops whose result is their argument. They remain, so that a constant keeps its name.
@@ -97,8 +100,8 @@ def _known_values(
     for node in graph.nodes:
         if node.op == "placeholder" and node.name in constants:
             known[node] = constants[node.name].detach()
-        elif (empty := _empty_value(node)) is not None:
-            known[node] = empty
+        elif (undefined := _undefined_value(node)) is not None:
+            known[node] = undefined
         elif (
             node.op == "call_function"
             and _is_pure(node.target)
@@ -108,15 +111,20 @@ def _known_values(
     return known
 
 
-def _empty_value(node: torch.fx.Node) -> torch.Tensor | None:
-    """The value of a node whose result has no elements: it depends on nothing."""
+def _undefined_value(node: torch.fx.Node) -> torch.Tensor | None:
+    """Zeros for a result without elements, whatever it is computed from, and for a result whose
+    values PyTorch does not define: artifacts do not depend on what was in memory."""
     value = node.meta.get("val")
-    if not isinstance(value, torch.Tensor):
-        return None
     # Sizes that depend on values are SymInts, which raise an error when they are compared.
-    if not any(isinstance(size, int) and size == 0 for size in value.shape):
+    if not isinstance(value, torch.Tensor) or not all(isinstance(n, int) for n in value.shape):
         return None
-    return torch.empty(tuple(value.shape), dtype=value.dtype)
+    if 0 not in value.shape and not _is_uninitialized(node):
+        return None
+    return torch.zeros(tuple(value.shape), dtype=value.dtype)
+
+
+def _is_uninitialized(node: torch.fx.Node) -> bool:
+    return str(node.target).startswith(_UNINITIALIZED)
 
 
 def _is_pure(target: Any) -> bool:
@@ -151,7 +159,7 @@ def _replaced(graph: torch.fx.Graph, known: Mapping[torch.fx.Node, Any]) -> Sequ
         if node in known and any(user not in known or user in remaining for user in node.users):
             if _remains(node, known):
                 remaining.add(node)
-            elif node.all_input_nodes and _has_type(known[node]):
+            elif (node.all_input_nodes or _is_uninitialized(node)) and _has_type(known[node]):
                 nodes.append(node)
     return nodes[::-1]
 

@@ -47,12 +47,6 @@ def zeros_ones(b: Builder, call: Call) -> ir.Value:
     return b.full(0 if "zeros" in call.name else 1, call.result)
 
 
-@converts("aten.empty_permuted")
-def empty(b: Builder, call: Call) -> ir.Value:
-    """Any values: PyTorch's are undefined. In decompositions a fill follows."""
-    return b.full(0, call.result)
-
-
 @converts("aten.arange", "aten.arange.start", "aten.arange.start_step")
 def arange(b: Builder, call: Call) -> ir.Value:
     count = 1 if call.name == "aten.arange" else 2 if call.name == "aten.arange.start" else 3

@@ -14,7 +14,7 @@ import torch
 from torch_mlir import ir
 
 from convoy.dialects import tcp
-from convoy.frontend._builder import Builder, Unsupported, type_of
+from convoy.frontend._builder import Builder, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import TensorType
 
@@ -69,18 +69,13 @@ def gather(b: Builder, call: Call) -> ir.Value:
     return b.reshape(y, call.result.shape)
 
 
-@converts("aten.index.Tensor", "aten.index.Tensor_hacked_twin", "aten._unsafe_index.Tensor")
+@converts("aten.index.Tensor", "aten._unsafe_index.Tensor")
 def index(b: Builder, call: Call) -> ir.Value:
     """The indices broadcast. Their dims replace the indexed dims if those are adjacent, and come
     first otherwise, as in NumPy. Several dims are indexed as one, by row-major positions."""
     x, indices = call.args
     dims = [dim for dim, value in enumerate(indices) if value is not None]
     given = [indices[dim] for dim in dims]
-    if any(type_of(value).dtype == torch.bool for value in given):
-        raise Unsupported(
-            "expected integer indices, got a mask, for which the shape of the result depends on "
-            "values; torch.where selects by values"
-        )
     if dims != list(range(dims[0], dims[0] + len(dims))):
         rest = [dim for dim in range(type_of(x).rank) if dim not in dims]
         x = b.transpose(x, [*dims, *rest])

@@ -139,7 +139,8 @@ WITHOUT = {
     # Block scaling needs tensor cores that sm_90 does not have.
     "block_scale_quantize", "block_scale_quantize_rows", "block_scale_quantize_matrix",
     "block_scale_dequantize",
-    "block_scale_dequantize_tiles", "block_scaled_matmul", "signals",
+    "block_scale_quantize_plain_matrix", "block_scale_dequantize_tiles", "block_scaled_matmul",
+    "block_scaled_matmul_two_sizes", "signals",
     # The gradient needs at least two peers, composed attention the logarithms of its sums.
     "batch_norm_backward_peers", "sdpa_64_composed", "sdpa_128_composed",
 }  # fmt: skip

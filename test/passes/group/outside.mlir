@@ -129,3 +129,12 @@ func.func @pools(%x: tensor<1x8x8x64xf16>) -> (tensor<1x6x6x64xf16>, tensor<1x4x
   %9 = tcp.sigmoid %x : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
   return %0, %1, %2, %3, %5, %6, %8, %9 : tensor<1x6x6x64xf16>, tensor<1x4x4x64xf16>, tensor<1x5x4x64xf16>, tensor<1x8x1x64xf16>, tensor<1x4x4x64xf16>, tensor<1x64x4x4xf16>, tensor<1x4x4x64xf16>, tensor<1x8x8x64xf16>
 }
+
+// CHECK-LABEL: func.func @gradients_with_other_padding_at_each_side(
+// CHECK: tcp.conv_backward_filter {{.*}}tcp.outside = "conv_backward_filter: engines of cuDNN 9.19 compute wrong gradients with padding that differs between the two sides"
+// CHECK: tcp.conv_backward_data {{.*}}tcp.outside = "conv_backward_data: engines of cuDNN 9.19 compute wrong gradients
+func.func @gradients_with_other_padding_at_each_side(%x: tensor<1x7x7x64xf16>, %g: tensor<1x7x7x64xf16>, %w: tensor<64x2x2x64xf16>) -> (tensor<64x2x2x64xf16>, tensor<1x7x7x64xf16>) {
+  %0 = tcp.conv_backward_filter %x, %g {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 1, 0, 1>, stride = array<i64: 1, 1>} : tensor<1x7x7x64xf16>, tensor<1x7x7x64xf16> -> tensor<64x2x2x64xf16>
+  %1 = tcp.conv_backward_data %g, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 0, 1, 0>, stride = array<i64: 1, 1>} : tensor<1x7x7x64xf16>, tensor<64x2x2x64xf16> -> tensor<1x7x7x64xf16>
+  return %0, %1 : tensor<64x2x2x64xf16>, tensor<1x7x7x64xf16>
+}
