@@ -88,7 +88,7 @@ static ParseResult parseGroup(OpAsmParser &parser, OperationState &result) {
 static StringRef reasonAgainst(StringRef name) {
   return llvm::StringSwitch<StringRef>(name)
       .Cases({"atan", "atan2"}, "it has no inverse trigonometric functions")
-      .Cases({"divsi", "divui"}, "its 'tcp.div' takes floats only, as the division of Torch does")
+      .Cases({"divsi", "divui"}, "its 'tcp.div' of signed integers always rounds toward zero")
       .Case("gather_nd", "tcp.gather and tcp.index_select have the indices of one dim")
       .Case("custom_op", "it has no opaque ops, because each op has a lowering")
       .Cases({"symbolic_int", "bind_symbolic_shape"}, "its shapes are static")

@@ -16,14 +16,14 @@ func.func @atan2(%x: tensor<4xf32>) {
 // -----
 
 func.func @divsi(%x: tensor<4xi32>) {
-  // expected-error@+1 {{'tcp.divsi' of mlir-tcp is not in this dialect: its 'tcp.div' takes floats only}}
+  // expected-error@+1 {{'tcp.divsi' of mlir-tcp is not in this dialect: its 'tcp.div' of signed integers always rounds toward zero}}
   %0 = tcp.divsi %x, %x {rounding_mode = "Trunc"} : tensor<4xi32>, tensor<4xi32> -> tensor<4xi32>
 }
 
 // -----
 
 func.func @divui(%x: tensor<4xi32>) {
-  // expected-error@+1 {{'tcp.divui' of mlir-tcp is not in this dialect: its 'tcp.div' takes floats only}}
+  // expected-error@+1 {{'tcp.divui' of mlir-tcp is not in this dialect: its 'tcp.div' of signed integers always rounds toward zero}}
   %0 = tcp.divui %x, %x {rounding_mode = "Trunc"} : tensor<4xi32>, tensor<4xi32> -> tensor<4xi32>
 }
 
