@@ -21,12 +21,12 @@ __all__: list[str] = []
 Operand: TypeAlias = "ir.Value | float | int | bool"
 
 
-def _operand(b: Builder, value: Operand, dtype: torch.dtype) -> ir.Value:
-    """A tensor in `dtype`. A number becomes a scalar constant of rank 0, which broadcasting
+def _operand(b: Builder, value: Operand, dtype: torch.dtype, rank: int = 0) -> ir.Value:
+    """A tensor in `dtype`. A number becomes a scalar constant of `rank`, which broadcasting
     expands."""
     if isinstance(value, ir.Value):
         return b.cast(value, dtype)
-    return b.scalar(wrapped_number(value, dtype), dtype, 0)
+    return b.scalar(wrapped_number(value, dtype), dtype, rank)
 
 
 def _apply(b: Builder, op: type[ir.OpView], x: Operand, y: Operand, dtype: torch.dtype) -> ir.Value:
@@ -187,12 +187,7 @@ def _divided(
         msg = "expected integers to divide, got bools"
         raise Unsupported(msg)
     rank = max(type_of(each).rank for each in (x, y) if isinstance(each, ir.Value))
-    x, y = (
-        b.cast(each, dtype)
-        if isinstance(each, ir.Value)
-        else b.scalar(wrapped_number(each, dtype), dtype, rank)
-        for each in (x, y)
-    )
+    x, y = (_operand(b, each, dtype, rank) for each in (x, y))
     quotient = b.binary(tcp.DivOp, x, y)
     return quotient, b.binary(tcp.SubOp, x, b.binary(tcp.MulOp, quotient, y)), y
 

@@ -108,23 +108,24 @@ def topk(b: Builder, call: Call) -> Sequence[ir.Value]:
 
 @converts("aten.sort", "aten.sort.stable")
 def sort(b: Builder, call: Call) -> Sequence[ir.Value]:
-    if call.name == "aten.sort":
-        x, dim, descending = call.args
-    else:
-        x, _, dim, descending = call.args
+    x, dim, descending = _sort_arguments(call)
     count = type_of(x).shape[dim] if type_of(x).rank else 1
     return _sorted(b, call, x, dim, count, descending=descending)
 
 
 @converts("aten.argsort", "aten.argsort.stable")
 def argsort(b: Builder, call: Call) -> ir.Value:
-    if call.name == "aten.argsort":
-        x, dim, descending = call.args
-    else:
-        x, _, dim, descending = call.args
+    x, dim, descending = _sort_arguments(call)
     x = b.reshape(x, type_of(x).shape or (1,))
     order = _order(b, x, dim, type_of(x).shape[dim], descending=descending)
     return b.reshape(order, call.result.shape)
+
+
+def _sort_arguments(call: Call) -> tuple[ir.Value, int, bool]:
+    """The tensor, the dim, and whether the order is descending. The overload `stable` has one more
+    argument; the order is always stable."""
+    x, *_, dim, descending = call.args
+    return x, dim, descending
 
 
 def _sorted(
@@ -156,8 +157,8 @@ def _order(b: Builder, x: ir.Value, dim: int, count: int, *, descending: bool) -
     perm = [*range(kind.rank + 1)]
     perm[dim], perm[-1] = perm[-1], perm[dim]
     mine = b.transpose(other, perm)
-    before = _is_less(b, mine, other) if descending else _is_less(b, other, mine)
-    after = _is_less(b, other, mine) if descending else _is_less(b, mine, other)
+    first, second = (mine, other) if descending else (other, mine)
+    before, after = _is_less(b, first, second), _is_less(b, second, first)
     rank = kind.rank + 1
     earlier = b.compare("lt", _numbers(b, size, rank, dim), _numbers(b, size, rank, rank - 1))
     # Before it, or neither before nor after it and earlier.
@@ -165,11 +166,7 @@ def _order(b: Builder, x: ir.Value, dim: int, count: int, *, descending: bool) -
     counted = b.select(before, before, b.select(after, false, earlier))
     places = b.reduce(tcp.ReduceSumOp, b.cast(counted, torch.int64), [dim])
     # Places are in dim `rank`; the element at place k is the sum of the positions with that place.
-    wanted = b.reshape(
-        b.weight(f"arange_{count}", torch.arange(count)),
-        [count if each == dim else 1 for each in range(rank)],
-    )
-    here = b.compare("eq", places, wanted)
+    here = b.compare("eq", places, _numbers(b, count, rank, dim))
     numbers = b.select(here, _numbers(b, size, rank, rank - 1), b.scalar(0, torch.int64, rank))
     order = b.reduce(tcp.ReduceSumOp, numbers, [rank - 1])
     return b.reshape(order, type_of(order).shape[:-1])

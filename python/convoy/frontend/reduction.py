@@ -41,7 +41,8 @@ def mean_sum(b: Builder, call: Call) -> ir.Value:
 def extremum(b: Builder, call: Call) -> ir.Value:
     x = call.args[0]
     dims = call.args[1] if len(call.args) > 1 else None
-    return b.reshape(_extremum(b, call.name, x, _dims(x, dims)), call.result.shape)
+    largest = call.name in ("aten.amax", "aten.max")
+    return b.reshape(_extremum(b, x, _dims(x, dims), largest=largest), call.result.shape)
 
 
 @converts("aten.max.dim", "aten.min.dim")
@@ -49,19 +50,18 @@ def extremum_dim(b: Builder, call: Call) -> Sequence[ir.Value]:
     """The values and their positions."""
     x, dim, _ = call.args
     x = b.reshape(x, type_of(x).shape or (1,))
-    values = _extremum(b, call.name, x, _dims(x, dim))
-    position = position_of_extremum(
-        b, x, dim % type_of(x).rank, largest=call.name == "aten.max.dim"
-    )
+    largest = call.name == "aten.max.dim"
+    values = _extremum(b, x, _dims(x, dim), largest=largest)
+    position = position_of_extremum(b, x, dim % type_of(x).rank, largest=largest)
     return [b.reshape(y, call.result.shape) for y in (values, position)]
 
 
-def _extremum(b: Builder, name: str, x: ir.Value, dims: list[int]) -> ir.Value:
+def _extremum(b: Builder, x: ir.Value, dims: list[int], *, largest: bool) -> ir.Value:
     """The minimum is the maximum in the reversed order. Bools are compared as integers."""
     dtype = type_of(x).dtype
     if dtype == torch.bool:
-        return b.cast(_extremum(b, name, b.cast(x, torch.int32), dims), dtype)
-    if ".max" in name or ".amax" in name:
+        return b.cast(_extremum(b, b.cast(x, torch.int32), dims, largest=largest), dtype)
+    if largest:
         return b.reduce(tcp.ReduceMaxOp, x, dims)
     return reversed_order(b, b.reduce(tcp.ReduceMaxOp, reversed_order(b, x), dims))
 
@@ -73,7 +73,7 @@ def any_all(b: Builder, call: Call) -> ir.Value:
     dims = _dims(x, call.args[1] if ".dim" in call.name else None)
     kind = type_of(x)
     x = b.cast(b.compare("ne", x, b.scalar(0, kind.dtype, kind.rank)), torch.int32)
-    y = _extremum(b, ".max" if ".any" in call.name else ".min", x, dims)
+    y = _extremum(b, x, dims, largest=".any" in call.name)
     # The result for uint8 is uint8.
     return b.reshape(b.cast(y, call.result.dtype), call.result.shape)
 
@@ -150,7 +150,7 @@ def vector_norm(b: Builder, call: Call) -> ir.Value:
     elif order == 1:
         y = b.reduce(tcp.ReduceSumOp, b.unary(tcp.AbsOp, x), dims)
     elif math.isinf(order):
-        y = _extremum(b, ".max" if order > 0 else ".min", b.unary(tcp.AbsOp, x), dims)
+        y = _extremum(b, b.unary(tcp.AbsOp, x), dims, largest=order > 0)
     elif order == 0:
         kind = type_of(x)
         ones = b.compare("ne", x, b.scalar(0, kind.dtype, kind.rank))
