@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convoy.cli.model_file import MODEL_HELP, build_model
+from convoy.cli.precision import add_precision
 from convoy.cli.progress import Steps
 from convoy.options import CompileOptions
 
@@ -42,20 +43,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", choices=("cpu", "cuda"), help="default: cuda if there is a GPU, else cpu"
     )
-    parser.add_argument(
-        "--dtype",
-        choices=("float32", "float16", "bfloat16"),
-        help="compute type; default: the model's types",
-    )
-    parser.add_argument(
-        "--keep-float32",
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="OP",
-        help="ops that compute in float32 whatever the dtype, as for convoy compile",
-    )
-    parser.add_argument("--no-tf32", action="store_true", help="never round float32 to TF32")
+    add_precision(parser, ", as for convoy compile")
     parser.add_argument(
         "--most",
         type=int,

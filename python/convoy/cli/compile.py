@@ -3,8 +3,8 @@
 """compile a model into an artifact
 
 The model is FILE.py:FUNCTION, where the function returns (module, (example input, ...)), or a .mlir
-file of the torch dialect; with --compile-from, a .mlir file of a later phase, e.g. one that is
-written by hand. A .mlir file has no weights: arguments of its function are inputs, and an artifact
+file of the torch dialect. --compile-from takes a .mlir file of a later phase, such as a
+hand-written one. A .mlir file has no weights: arguments of its function are inputs, and an artifact
 of a phase of a model requires --no-weights.
 
 examples:
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convoy.cli.model_file import build_model
+from convoy.cli.precision import add_precision
 from convoy.cli.progress import Steps
 from convoy.errors import ConvoyError
 from convoy.options import CompileOptions
@@ -54,19 +55,10 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         choices=("cpu", "cuda"),
         help="default: that of a .mlir file, else cuda if there is a GPU, else cpu",
     )
-    parser.add_argument(
-        "--dtype",
-        choices=("float32", "float16", "bfloat16"),
-        help="compute type; default: the model's types",
-    )
-    parser.add_argument(
-        "--keep-float32",
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="OP",
-        help="ops that compute in float32 whatever the dtype: a type (softmax), a line "
-        "(model.py:12) or a module (layer1.0.conv1); convoy bisect finds them",
+    add_precision(
+        parser,
+        ": a type (softmax), a line (model.py:12) or a module (layer1.0.conv1); convoy bisect "
+        "finds them",
     )
     parser.add_argument(
         "--cpu", metavar="NAME", help="LLVM's name of the CPU that runs the host code, or native"
@@ -81,11 +73,6 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         "--no-weights",
         action="store_true",
         help="omit the data of the weights; program.load_weights loads it",
-    )
-    parser.add_argument(
-        "--no-tf32",
-        action="store_true",
-        help="never round float32 to TF32",
     )
     parser.add_argument(
         "--no-alternatives",
