@@ -8,7 +8,7 @@ writes them, CONVOY_GRADIENT_CASES names the folder.
 from __future__ import annotations
 
 import sys
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -52,10 +52,15 @@ ACTIVATIONS = (
 )  # fmt: skip
 
 
+#: The suffix of convolutions whose graphs have the channels second, as in PyTorch.
+FIRST = "_channels_first"
+
+
 def names() -> list[str]:
     """Every case."""
     return [
         *CONVS,
+        *(f"{name}{FIRST}" for name in CONVS),
         *(f"{name}_transposed" for name in TRANSPOSED),
         *POOLS,
         *ACTIVATIONS,
@@ -69,6 +74,7 @@ def function_of(name: str):
     import torch
     from torch.nn import functional as F
 
+    name = name.removesuffix(FIRST)
     transposed = name.endswith("_transposed")
     if (conv := name.removesuffix("_transposed")) in CONVS:
         spatial, batch, channels, outputs, window, stride, pad, dilation, groups = CONVS[conv]
@@ -124,8 +130,28 @@ def build(name: str):
     return make_fx(run)(gradient, *values).eval(), (gradient, *values)
 
 
-#: Compiles one case and stores its inputs and expected outputs with it.
-write = partial(test_kernels.write, table=None, of=build)
+def compile_channels_first(module, inputs, *, dtype: str, **options):
+    """`convoy.compile` with no other normalization than that of the compute type. Convolutions
+    stay as they are."""
+    from convoy import _convoy
+    from convoy.compiler import compile_imported
+    from convoy.frontend import import_module
+    from convoy.options import CompileOptions
+
+    imported = import_module(module, inputs)
+    chosen = CompileOptions.of(dtype=dtype, **options)
+    short = dict(chosen.pairs())["dtype"]
+    pipeline = f"builtin.module(func.func(tcp-set-dtype{{dtype={short}}}))"
+    text = _convoy.run_pipeline(imported.text, "module", pipeline)
+    return compile_imported(replace(imported, text=text), chosen, phase="normalize")
+
+
+def write(name: str, dtype: str, folder: Path) -> bool:
+    """Compiles one case and stores its inputs and expected outputs with it."""
+    by = compile_channels_first if name.endswith(FIRST) else None
+    return test_kernels.write(name, dtype, folder, table=None, of=build, compiled_by=by)
+
+
 folder = test_kernels.folder_of("CONVOY_GRADIENT_CASES")
 
 
@@ -147,7 +173,10 @@ def test_gradients_are_those_of_autograd(name: str, dtype: str, folder: Path) ->
     with convoy_runtime.load(path, plan_cache=False, poison=True) as program:
         graphs = [graph.name for graph in program.manifest.graphs]
         results = program.run_numpy(*inputs)
-    for kind in ("dgrad", "wgrad") if name in CONVS else ():
+    conv = name.removesuffix(FIRST)
+    # The support table has no grouped gradients with the channels second: they are kernels.
+    grouped = conv in CONVS and CONVS[conv][-1] > 1
+    for kind in ("dgrad", "wgrad") if name in CONVS or (conv in CONVS and not grouped) else ():
         assert any(graph.startswith(kind) for graph in graphs), graphs
     for result, wanted in zip(results, expected, strict=True):
         limit = TOLERANCE[dtype] * np.abs(wanted).max()

@@ -111,22 +111,30 @@ def flat(outputs) -> list:
 
 
 def write(
-    name: str, dtype: str, folder: Path, table: Path | None, *, graphs_only: bool = False, of=build
+    name: str,
+    dtype: str,
+    folder: Path,
+    table: Path | None,
+    *,
+    graphs_only: bool = False,
+    of=build,
+    compiled_by=None,
 ) -> bool:
-    """Compiles one case, built by `of`, into FOLDER/NAME.DTYPE.convoy and stores its inputs and
-    expected outputs with it. With `graphs_only`, cases without cuDNN graphs are skipped; returns
-    whether the case was written."""
+    """Compiles one case, built by `of`, into FOLDER/NAME.DTYPE.convoy by `compiled_by`, by default
+    `convoy.compile`, and stores its inputs and expected outputs with it. With `graphs_only`, cases
+    without cuDNN graphs are skipped; returns whether the case was written."""
     import torch
 
     import convoy
 
+    compiled_by = compiled_by or convoy.compile
     module, inputs = of(name)
     with torch.no_grad():
         expected = flat(
             module.double()(*(x.double() if x.is_floating_point() else x for x in inputs))
         )
     module, inputs = of(name)
-    model = convoy.compile(module, inputs, target="cuda", dtype=dtype, support_table=table)
+    model = compiled_by(module, inputs, target="cuda", dtype=dtype, support_table=table)
     if graphs_only and not model.manifest.graphs:
         return False
     model.save(folder / f"{name}.{dtype}.convoy")
