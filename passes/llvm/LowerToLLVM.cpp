@@ -38,6 +38,17 @@ void markSizes(func::FuncOp function) {
                           builder.getI64IntegerAttr(convoy::packedBytes(type)));
   }
 }
+
+/// Makes unused memref arguments without elements one-dimensional. The LLVM type converter takes no
+/// memref whose last dim is 0 and whose rank is 2 or more.
+void flattenEmptyArguments(func::FuncOp function) {
+  for (BlockArgument argument : function.getArguments())
+    if (auto type = dyn_cast<MemRefType>(argument.getType());
+        type && type.hasStaticShape() && type.getNumElements() == 0 && argument.use_empty())
+      argument.setType(MemRefType::get({0}, type.getElementType()));
+  function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
+                                     function.getFunctionType().getResults()));
+}
 } // namespace
 
 void LowerToLLVMPass::runOnOperation() {
@@ -53,8 +64,11 @@ void LowerToLLVMPass::runOnOperation() {
       return signalPassFailure();
 
   for (StringRef name : {"main", "prepare_weights"})
-    if (auto function = module.lookupSymbol<func::FuncOp>(name); function && !function.isExternal())
+    if (auto function = module.lookupSymbol<func::FuncOp>(name);
+        function && !function.isExternal()) {
+      flattenEmptyArguments(function);
       markSizes(function);
+    }
   convoy::lowerCudnnBackendFuncs(module);
   LowerToLLVMOptions options(&getContext());
   options.useBarePtrCallConv = true;
