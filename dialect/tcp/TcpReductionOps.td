@@ -51,12 +51,12 @@ def Tcp_LayerNormOp : Tcp_Op<"layer_norm", [SameOperandsAndResultType]> {
   let summary = "subtracts the mean and divides by the standard deviation over trailing dims";
   let description = [{
     `(x - mean) / sqrt(variance + epsilon)` over the dims from `axis` on, with the biased variance
-    and without an affine part (aten.layer_norm).
+    and without an affine part (aten.layer_norm). A negative `epsilon` is allowed, as in Torch: the
+    result is NaN where `variance + epsilon` is negative.
 
     **Constraints**
 
     * (c1) `axis` is below the rank.
-    * (c2) `epsilon` is non-negative.
 
     ```mlir
     %y = tcp.layer_norm %x {axis = 2 : i64, epsilon = 1.0e-5 : f64} : tensor<8x197x768xf32> -> tensor<8x197x768xf32>

@@ -305,10 +305,6 @@ LogicalResult LayerNormOp::verify() {
   int64_t rank = shapeOf(getInput()).size(), axis = static_cast<int64_t>(getAxis());
   if (axis < 0 || axis >= rank)
     return emitOpError("expects 'axis' in 0 to ") << rank - 1 << ", but got " << axis;
-  // layer_norm_c2
-  if (getEpsilon().isNegative())
-    return emitOpError("expects a non-negative 'epsilon', but got ")
-           << getEpsilon().convertToDouble();
   return success();
 }
 

@@ -165,6 +165,7 @@ struct MaxPoolBackwardPattern : public OpConversionPattern<tcp::MaxPoolBackwardO
           Value last = at.add(index, at.number(op.getPad()[2 * dim]));
           if (int64_t stride = op.getStride()[dim]; stride != 1)
             last = arith::DivUIOp::create(builder, inner, last, at.number(stride));
+          last = arith::MinUIOp::create(builder, inner, last, at.number(places[dim] - 1));
           index = at.clamp(at.sub(last, at.loop(outer + dim)), places[dim], inside);
         }
         indices.push_back(index);

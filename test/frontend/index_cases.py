@@ -39,6 +39,7 @@ INDEX_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("index_apart", lambda x, i, j: x[i, :, j], (5, 2, 6), _IDS, _IDS),
     ("index_all", lambda x, i: x[i, i.int(), i], (5, 5, 5), _IDS),
     ("unsafe_index", lambda x, i: torch.ops.aten._unsafe_index(x, [i, None, i]), (5, 2, 6), _IDS),
+    ("as_strided_rank0", lambda x: torch.as_strided(x, (), ()) * 2, ()),
     ("index_new_dim", lambda x, i: x[i, None], (5, 3), _IDS[0].clone()),
     ("argmax", lambda x: (x.argmax(), x.argmax(0), x.argmax(-1, keepdim=True)), _TIES),
     ("argmin", lambda x: (x.argmin(), x.argmin(0), x.argmin(-1, keepdim=True)), _TIES),

@@ -481,6 +481,7 @@ _nn("batch_norm3d", lambda: nn.BatchNorm3d(3, eps=0.1), (1, 3, 2, 3, 4))
 _nn("layer_norm", lambda: nn.LayerNorm(4), (2, 3, 4))
 _nn("layer_norm_two_dims", lambda: nn.LayerNorm((3, 4)), (2, 3, 4))
 _nn("layer_norm_no_affine", lambda: nn.LayerNorm(4, elementwise_affine=False, eps=0.01), (2, 3, 4))
+_nn("layer_norm_negative_eps", lambda: nn.LayerNorm(4, eps=-0.5), (2, 3, 4))
 _nn("layer_norm_no_bias", lambda: nn.LayerNorm(4, bias=False), (2, 3, 4))
 _nn("group_norm", lambda: nn.GroupNorm(2, 6), (2, 6, 3, 4))
 _nn("group_norm_no_affine", lambda: nn.GroupNorm(3, 6, affine=False), (2, 6, 5))
@@ -517,6 +518,11 @@ _add("var", lambda x: x.var(1), (2, 5, 4))
 _add("var_all", torch.var, (2, 5, 4))
 _add("var_biased", lambda x: x.var((0, 2), unbiased=False, keepdim=True), (2, 5, 4))
 _add("std", lambda x: x.std(1, correction=2), (2, 5, 4))
+_add(
+    "std_fraction",
+    lambda x: (x.std(1, correction=1.3), *torch.var_mean(x, 0, correction=0.5)),
+    (2, 5, 4),
+)
 _add("var_mean", lambda x: torch.var_mean(x, 1), (2, 5, 4))
 _add("norm", lambda x: x.norm(dim=1), (2, 3, 4))
 _add("norm_1", lambda x: torch.linalg.vector_norm(x, 1, dim=(0, 2)), (2, 3, 4))
@@ -657,6 +663,7 @@ for _rank in (1, 2, 3):
         _gradients(f"{_pool}{_rank}d", lambda x, f=_function, given=_options: f(x, *given), _shape)
 _gradients("max_pool2d_ties", lambda x: F.max_pool2d(x, 3, 1, 1), torch.ones(1, 2, 5, 4))
 _gradients("max_pool2d_dilated", lambda x: F.max_pool2d(x, (2, 3), 2, 1, 2, True), (1, 2, 8, 9))
+_gradients("max_pool2d_one_row", lambda x: F.max_pool2d(x, 3, 2, 0, 1, True), (1, 2, 3, 6))
 _gradients("max_pool2d_unbatched", lambda x: F.max_pool2d(x, 2), (3, 6, 6))
 _add(
     "adaptive_max_pool2d_backward_uneven",

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
+import logging
 import re
+import sys
 import sysconfig
 import traceback
 import warnings
@@ -59,7 +62,7 @@ def export_module(module: torch.nn.Module, inputs: tuple[Any, ...]) -> torch.exp
     # converters.
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        with warnings.catch_warnings(), torch.no_grad(), _own_frames():
+        with warnings.catch_warnings(), torch.no_grad(), _own_frames(), _without_graph():
             warnings.simplefilter("ignore")
             program = torch.export.export(module, inputs, strict=False)
             decomposed: torch.export.ExportedProgram = program.run_decompositions(_decompositions())
@@ -69,6 +72,24 @@ def export_module(module: torch.nn.Module, inputs: tuple[Any, ...]) -> torch.exp
         raise ExportError(msg) from error
     finally:
         torch.backends.mha.set_fastpath_enabled(fast_path)
+
+
+@contextlib.contextmanager
+def _without_graph() -> Iterator[None]:
+    """Drops the graph that torch.export writes to standard error before it raises an error: often
+    thousands of lines. The error names the line of the model."""
+    log = logging.getLogger("torch.fx.experimental.symbolic_shapes")
+    level, printed, graph = log.level, io.StringIO(), ""
+    log.setLevel(logging.ERROR)
+    try:
+        with contextlib.redirect_stderr(printed):
+            yield
+    except Exception as error:
+        graph = f"{getattr(error, 'partial_fx_graph', '')}\n"
+        raise
+    finally:
+        log.setLevel(level)
+        sys.stderr.write(printed.getvalue().replace(graph, "") if graph else printed.getvalue())
 
 
 @contextlib.contextmanager

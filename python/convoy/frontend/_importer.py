@@ -115,7 +115,7 @@ def import_program(
     importer = FxImporter(context=context)
     function = _torch_function(importer, program.graph)
     torch_text = importer.module.operation.get_asm(enable_debug_info=True)
-    converted = convert_function(function, arguments, outputs, Literals())
+    converted = convert_function(function, arguments, outputs, Literals(torch_text))
     return _imported(
         name,
         converted,

@@ -75,6 +75,8 @@ def index(b: Builder, call: Call) -> ir.Value:
     first otherwise, as in NumPy. Several dims are indexed as one, by row-major positions."""
     x, indices = call.args
     dims = [dim for dim, value in enumerate(indices) if value is not None]
+    if not dims:
+        return x
     given = [indices[dim] for dim in dims]
     if dims != list(range(dims[0], dims[0] + len(dims))):
         rest = [dim for dim in range(type_of(x).rank) if dim not in dims]

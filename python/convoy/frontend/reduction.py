@@ -99,13 +99,12 @@ def product(b: Builder, call: Call) -> ir.Value:
     "aten.std.correction",
 )
 def variance(b: Builder, call: Call) -> ir.Value:
-    """`unbiased=True` is a correction of 1; the correction's default is 1."""
     x, *rest = call.args
     if ".correction" in call.name or ".dim" in call.name:
         dims, correction, _ = rest
     else:
         dims, correction = None, rest[0]
-    y, _ = variance_over(b, b.wide(x), _dims(x, dims), 1 if correction is None else int(correction))
+    y, _ = variance_over(b, b.wide(x), _dims(x, dims), _correction(correction))
     return b.reshape(
         b.cast(b.unary(tcp.SqrtOp, y) if ".std" in call.name else y, call.result.dtype),
         call.result.shape,
@@ -118,11 +117,16 @@ def variance_mean(b: Builder, call: Call) -> Sequence[ir.Value]:
     dims, correction = (
         (rest[0], rest[1]) if "." in call.name.removeprefix("aten.") else (None, rest[0])
     )
-    both = variance_over(b, b.wide(x), _dims(x, dims), 1 if correction is None else int(correction))
+    both = variance_over(b, b.wide(x), _dims(x, dims), _correction(correction))
     return [
         b.reshape(b.cast(value, kind.dtype), kind.shape)
         for value, kind in zip(both, call.results, strict=True)
     ]
+
+
+def _correction(given: float | bool | None) -> float:
+    """A correction, whose default is 1, as a number; `unbiased=True` is 1. It need not be whole."""
+    return 1 if given is None else given if isinstance(given, float) else int(given)
 
 
 def variance_over(

@@ -38,10 +38,3 @@ func.func @layer_norm_c1(%x: tensor<2x3xf32>) {
   return
 }
 
-// -----
-
-func.func @layer_norm_c2(%x: tensor<2x3xf32>) {
-  // expected-error@+1 {{'tcp.layer_norm' op expects a non-negative 'epsilon', but got -1.000000e+00}}
-  %0 = tcp.layer_norm %x {axis = 1 : i64, epsilon = -1.0 : f64} : tensor<2x3xf32> -> tensor<2x3xf32>
-  return
-}
