@@ -39,7 +39,7 @@ cmake --preset $(1) --log-level=WARNING >/dev/null
 cmake --build --preset $(1) --parallel $(JOBS) -- --quiet
 endef
 
-.PHONY: run test lint fuzz sanitize support build bench coverage docs clean
+.PHONY: run test lint fuzz sanitize support ops build bench coverage docs clean
 
 run: build
 	$(BIN)/convoy compile examples/resnet.py:$(MODEL) --target $(TARGET) -o build/$(MODEL).convoy
@@ -64,6 +64,10 @@ fuzz: build
 
 support: build
 	$(BIN)/python -m tools.support_table
+
+# All samples of PyTorch's OpInfo database; writes docs/ops.md. About an hour on 2 cores.
+ops: build
+	$(BIN)/python -m tools.ops --page --jobs $(JOBS)
 
 build: $(VENV)/.built
 

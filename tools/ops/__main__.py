@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""`python -m tools.ops`: measures the ops of PyTorch's OpInfo database and writes docs/ops.md."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import torch
+
+from tools.ops.measure import Outcome, measure
+from tools.ops.page import summary, write_page
+from tools.ops.samples import DTYPES, database
+
+_PAGE = Path(__file__).parents[2] / "docs" / "ops.md"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns 1 if a sample that compiles is wrong, or the compiler fails without a reason."""
+    parser = argparse.ArgumentParser(prog="python -m tools.ops", description=__doc__)
+    parser.add_argument("ops", nargs="*", metavar="OP", help="names with wildcards; default: all")
+    parser.add_argument("--dtypes", nargs="+", default=[str(x)[6:] for x in DTYPES])
+    parser.add_argument("--target", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--samples", type=int, default=32, metavar="N", help="at most N an op")
+    parser.add_argument("--seconds", type=int, default=60, help="time limit of one compilation")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--cases", type=Path, metavar="FOLDER", help="store compiled samples")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the outcomes")
+    parser.add_argument("--page", action="store_true", help="write docs/ops.md")
+    options = parser.parse_args(arguments)
+    if options.cases:
+        options.cases.mkdir(parents=True, exist_ok=True)
+    names = [
+        name
+        for name in database()
+        if not options.ops or any(fnmatch.fnmatch(name, wanted) for wanted in options.ops)
+    ]
+    dtypes = [getattr(torch, name) for name in options.dtypes]
+    tasks = [
+        (name, dtype)
+        for name in names
+        for dtype in dtypes
+        if dtype in database()[name].supported_dtypes("cpu")
+    ]
+    call = partial(
+        measure,
+        target=options.target,
+        limit=options.samples,
+        seconds=options.seconds,
+        folder=options.cases,
+    )
+    outcomes = []
+    for number, outcome in enumerate(_run(tasks, call, options.jobs), 1):
+        outcomes.append(outcome)
+        for text in outcome.wrong + outcome.failed:
+            print(f"{outcome.op} {outcome.dtype}: {text}", flush=True)
+        if number % 20 == 0:
+            print(f"{number} of {len(tasks)}", file=sys.stderr, flush=True)
+    outcomes.sort(key=lambda outcome: (outcome.op, outcome.dtype))
+    if options.json:
+        options.json.write_text(json.dumps([asdict(x) for x in outcomes], indent=1) + "\n")
+    if options.page:
+        write_page(_PAGE, outcomes)
+    print(summary(outcomes))
+    return int(any(outcome.wrong or outcome.failed for outcome in outcomes))
+
+
+def _run(
+    tasks: list[tuple[str, torch.dtype]], call: partial[Outcome], jobs: int
+) -> Iterator[Outcome]:
+    """Measures in processes, so that a crash of one op is an outcome. The tasks of a broken pool
+    run again one at a time."""
+    waiting, alone = list(reversed(tasks)), False
+    while waiting:
+        with ProcessPoolExecutor(
+            1 if alone else jobs, get_context("spawn"), max_tasks_per_child=40
+        ) as pool:
+            running: dict[Future[Outcome], tuple[str, torch.dtype]] = {}
+            broken: list[tuple[str, torch.dtype]] = []
+            while (waiting or running) and not broken:
+                while waiting and len(running) < (1 if alone else jobs):
+                    task = waiting.pop()
+                    running[pool.submit(call, *task)] = task
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    task = running.pop(future)
+                    try:
+                        yield future.result()
+                    except BrokenProcessPool:
+                        broken.append(task)
+                    except Exception as error:
+                        text = f"{type(error).__name__}: {error}".splitlines()[0]
+                        yield Outcome(task[0], str(task[1])[6:], failed=[text])
+                    alone = alone and not waiting
+            if broken:
+                broken += running.values()
+        if len(broken) == 1 and alone:
+            yield Outcome(broken[0][0], str(broken[0][1])[6:], failed=["the process died"])
+            broken, alone = [], False
+        elif broken:
+            alone = True
+            waiting += broken
+
+
+if __name__ == "__main__":
+    sys.exit(main())

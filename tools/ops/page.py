@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Writes docs/ops.md."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+from tools.ops.measure import Outcome
+from tools.ops.samples import DTYPES
+
+__all__ = ["summary", "write_page"]
+
+_DTYPES = [str(dtype).removeprefix("torch.") for dtype in DTYPES]
+
+
+def summary(outcomes: list[Outcome]) -> str:
+    """The last line of the command: an op counts if all of its samples of its first dtype are
+    right."""
+    ops = _by_op(outcomes)
+    whole = sum(_state(rows) == "all" for rows in ops.values())
+    part = sum(_state(rows) == "some" for rows in ops.values())
+    samples = sum(outcome.right for outcome in outcomes)
+    wrong = sum(len(outcome.wrong) for outcome in outcomes)
+    failed = sum(len(outcome.failed) for outcome in outcomes)
+    text = f"ops: {whole} of {len(ops)} OpInfo ops, {part} more in part, "
+    text += f"{samples} samples, {wrong} wrong"
+    return text + (f", {failed} failures of the compiler" if failed else "")
+
+
+def write_page(path: Path, outcomes: list[Outcome]) -> None:
+    """Writes the table of all ops."""
+    lines = [
+        "# Supported PyTorch ops",
+        "",
+        "The ops of PyTorch's OpInfo database",
+        "(`torch.testing._internal.common_methods_invocations.op_db`) with their samples.",
+        "`make ops` compiles the samples, compares the results with PyTorch on the CPU, and writes",
+        "this page. `all`: every sample compiles and is right. `N of M`: the others are refused,",
+        "for the reason in the last column. An empty cell: PyTorch has no samples of the dtype.",
+        "",
+        f"    {summary(outcomes)}",
+        "",
+        f"| op | {' | '.join(_DTYPES)} | refused |",
+        f"|---|{'---|' * (len(_DTYPES) + 1)}",
+    ]
+    for name, rows in _by_op(outcomes).items():
+        cells = [_cell(rows.get(dtype)) for dtype in _DTYPES]
+        lines.append(f"| `{name}` | {' | '.join(cells)} | {_reasons(rows)} |")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _by_op(outcomes: list[Outcome]) -> dict[str, dict[str, Outcome]]:
+    """Ops with samples that run, and their outcomes by dtype."""
+    ops: dict[str, dict[str, Outcome]] = defaultdict(dict)
+    for outcome in outcomes:
+        if outcome.samples:
+            ops[outcome.op][outcome.dtype] = outcome
+    return dict(ops)
+
+
+def _state(rows: dict[str, Outcome]) -> str:
+    """Whether all, some or none of the samples of the first dtype are right."""
+    outcome = next(rows[dtype] for dtype in _DTYPES if dtype in rows)
+    if outcome.right == outcome.samples:
+        return "all"
+    return "some" if outcome.right else "none"
+
+
+def _cell(outcome: Outcome | None) -> str:
+    if outcome is None:
+        return ""
+    if outcome.right == outcome.samples:
+        return "all"
+    return f"{outcome.right} of {outcome.samples}" if outcome.right else "-"
+
+
+def _reasons(rows: dict[str, Outcome]) -> str:
+    """The most frequent reasons for refusals."""
+    counts: dict[str, int] = defaultdict(int)
+    for outcome in rows.values():
+        for reason, count in outcome.refused.items():
+            counts[reason] += count
+        for text in outcome.wrong:
+            counts[f"**wrong**: {text}"] += 1
+        for text in outcome.failed:
+            counts[f"**failed**: {text}"] += 1
+    most = sorted(counts, key=lambda reason: -counts[reason])[:2]
+    return "; ".join(most).replace("|", "\\|").replace("\n", " ")
