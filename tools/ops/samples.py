@@ -40,6 +40,7 @@ class Sample:
     """One call of an op.
 
     Attributes:
+        name: The name of the op without its variant.
         op: The function.
         leaves: The arguments, flat. Tensors are the inputs of the model, other values constants.
         structure: The structure of `(args, kwargs)`.
@@ -48,6 +49,7 @@ class Sample:
             infinity if its values are undefined.
     """
 
+    name: str
     op: Any
     leaves: tuple[Any, ...]
     structure: pytree.TreeSpec
@@ -105,7 +107,7 @@ def samples_of(op: Any, dtype: torch.dtype, limit: int) -> Iterator[Sample]:
             flat, structure = pytree.tree_flatten(arguments)
             # Samples share tensors, which torch.export takes for one input.
             leaves = tuple(x.detach().clone() if _is_tensor(x) else x for x in flat)
-            made = Sample(op.op, leaves, structure, (), ())
+            made = Sample(op.name, op.op, leaves, structure, (), ())
             try:
                 expected = made.call([x.clone() for x in made.inputs])
             except Exception:
@@ -116,7 +118,7 @@ def samples_of(op: Any, dtype: torch.dtype, limit: int) -> Iterator[Sample]:
                     if op.name in _UNDEFINED
                     else tuple(_limits(made, expected))
                 )
-                yield Sample(op.op, leaves, structure, tuple(expected), limits)
+                yield Sample(op.name, op.op, leaves, structure, tuple(expected), limits)
 
 
 def _limits(sample: Sample, expected: list[torch.Tensor]) -> list[float]:

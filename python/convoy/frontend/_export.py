@@ -26,7 +26,14 @@ from torch.fx.proxy import TracerBase
 from convoy.errors import ExportError, SourceLine, UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._registry import CONVERTERS
 
-__all__ = ["check_operations", "export_module", "keep_user_lines", "line_of"]
+__all__ = [
+    "check_operations",
+    "decompositions",
+    "export_module",
+    "has_conversion",
+    "keep_user_lines",
+    "line_of",
+]
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _RUNNING = re.compile(r"While executing .*?target=(?:torch\.ops\.)?([\w.]+)")
@@ -65,7 +72,7 @@ def export_module(module: torch.nn.Module, inputs: tuple[Any, ...]) -> torch.exp
         with warnings.catch_warnings(), torch.no_grad(), _own_frames(), _without_graph():
             warnings.simplefilter("ignore")
             program = torch.export.export(module, inputs, strict=False)
-            decomposed: torch.export.ExportedProgram = program.run_decompositions(_decompositions())
+            decomposed: torch.export.ExportedProgram = program.run_decompositions(decompositions())
             return decomposed
     except Exception as error:
         msg = f"torch.export cannot export the module: {_last_user_line(error)}{_reason(error)}"
@@ -123,10 +130,16 @@ def _is_own(filename: str) -> bool:
 
 
 @functools.cache
-def _decompositions() -> dict[Any, Any]:
+def decompositions() -> dict[Any, Any]:
     """Torch's decompositions of ops without a converter."""
     table = torch.export.default_decompositions().items()  # type: ignore[no-untyped-call]
     return {op: rule for op, rule in table if str(op).removesuffix(".default") not in CONVERTERS}
+
+
+def has_conversion(op: torch._ops.OpOverload) -> bool:
+    """Whether an aten op has a converter or a decomposition. Its conversion can still refuse an
+    argument."""
+    return str(op).removesuffix(".default") in CONVERTERS or op in decompositions()
 
 
 def _reason(error: Exception) -> str:

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""A part of a graph as a loaded artifact."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+
+import convoy_runtime
+from convoy.compiler import compile_imported
+from convoy.frontend import ImportedModule, import_module
+from convoy.torch_compile.cache import PartCache, content_hash
+from convoy.torch_compile.options import BackendOptions
+from convoy_runtime import ArtifactError, Program
+
+__all__ = ["Part", "PartGraph", "import_part", "is_cached", "load_part"]
+
+
+class PartGraph(torch.nn.Module):
+    """A part as a module. Its weights are arguments of the graph, so they become buffers here,
+    whose values are not used.
+
+    Args:
+        graph: A graph of aten ops whose placeholders have `meta["val"]`.
+        weights: For each placeholder, whether it is a weight.
+    """
+
+    def __init__(self, graph: torch.fx.GraphModule, weights: Sequence[bool]) -> None:
+        super().__init__()
+        self.part = graph
+        self.is_weight = list(weights)
+        self.values = [node.meta["val"] for node in graph.graph.nodes if node.op == "placeholder"]
+        for index, (value, weight) in enumerate(zip(self.values, weights, strict=True)):
+            if weight:
+                self.register_buffer(weight_name(index), _empty(value))
+
+    def inputs(self) -> tuple[torch.Tensor, ...]:
+        """Example inputs: the arguments that are not weights."""
+        return tuple(
+            _empty(value)
+            for value, weight in zip(self.values, self.is_weight, strict=True)
+            if not weight
+        )
+
+    def forward(self, *inputs: torch.Tensor) -> Any:
+        given = iter(inputs)
+        return self.part(
+            *(
+                getattr(self, weight_name(index)) if weight else next(given)
+                for index, weight in enumerate(self.is_weight)
+            )
+        )
+
+
+def weight_name(index: int) -> str:
+    """The name of the weight at a position of a part's arguments."""
+    return f"weight{index}"
+
+
+def _empty(value: torch.Tensor) -> torch.Tensor:
+    return torch.empty(value.shape, dtype=value.dtype, device=value.device)
+
+
+def import_part(graph: torch.fx.GraphModule, weights: Sequence[bool]) -> ImportedModule:
+    """Converts a part to tcp.
+
+    Args:
+        graph: A graph of aten ops.
+        weights: For each placeholder, whether it is a weight.
+
+    Returns:
+        The part in tcp.
+
+    Raises:
+        FrontendError: The part cannot be imported.
+    """
+    module = PartGraph(graph, weights).eval()
+    return import_module(module, module.inputs(), name="part")
+
+
+def is_cached(
+    graph: torch.fx.GraphModule,
+    weights: Sequence[bool],
+    device: torch.device,
+    options: BackendOptions,
+) -> bool:
+    """Whether the cache has a part, with the arguments of `load_part`. Such a part needs no
+    check by the frontend."""
+    key, cache = _entry(graph, weights, device, options)
+    return options.cache and cache.path(key).exists()
+
+
+def _entry(
+    graph: torch.fx.GraphModule,
+    weights: Sequence[bool],
+    device: torch.device,
+    options: BackendOptions,
+) -> tuple[str, PartCache]:
+    text = f"{options.describe(device.type)} {list(weights)}"
+    return content_hash(graph, device, text), PartCache(options.folder(), options.cache_bytes)
+
+
+def load_part(
+    graph: torch.fx.GraphModule,
+    weights: Sequence[bool],
+    device: torch.device,
+    options: BackendOptions,
+) -> tuple[Part, bool, float]:
+    """Compiles and loads a part, or loads it from the cache.
+
+    Args:
+        graph: A graph of aten ops.
+        weights: For each placeholder, whether it is a weight.
+        device: The device of the part.
+        options: The options of the backend.
+
+    Returns:
+        The part, whether it came from the cache, and the seconds that this took.
+
+    Raises:
+        ConvoyError: The part cannot be imported or compiled.
+        ConvoyRuntimeError: The part cannot be loaded.
+    """
+    start = time.perf_counter()
+    key, cache = _entry(graph, weights, device, options)
+    load = options.load_options(device)
+    if options.cache and cache.path(key).exists():
+        try:
+            program = convoy_runtime.load(cache.path(key), **load)
+        except ArtifactError:
+            pass  # A damaged file is compiled again and replaced.
+        else:
+            cache.used(key)
+            return Part(program, graph, weights, device), True, time.perf_counter() - start
+    imported = import_part(graph, weights)
+    model = compile_imported(imported, options.compile_options(device.type))
+    if options.cache and cache.prepare():
+        model.save(cache.path(key))
+        cache.trim()
+        program = convoy_runtime.load(cache.path(key), **load)
+    else:
+        with TemporaryDirectory(prefix="convoy-") as folder:
+            path = Path(folder) / "part.convoy"
+            model.save(path)
+            program = convoy_runtime.load(path, **load)
+    return Part(program, graph, weights, device), False, time.perf_counter() - start
+
+
+class Part(torch.nn.Module):
+    """A loaded part. Its call takes the arguments of the graph, weights included.
+
+    Weights are prepared when they are first seen, and again when a tensor was replaced or written
+    to.
+
+    Args:
+        program: The artifact, without weights.
+        graph: The graph that it was compiled from.
+        weights: For each argument, whether it is a weight.
+        device: The device of the part.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        graph: torch.fx.GraphModule,
+        weights: Sequence[bool],
+        device: torch.device,
+    ) -> None:
+        super().__init__()
+        self._program = program
+        self._weights = [index for index, weight in enumerate(weights) if weight]
+        self._inputs = [index for index, weight in enumerate(weights) if not weight]
+        self._device = device
+        returned = next(node for node in graph.graph.nodes if node.op == "output").args[0]
+        self._single = not isinstance(returned, (tuple, list))
+        nodes = [returned] if self._single else list(returned)
+        self._results = [node.meta["val"] for node in nodes]
+        self._state: list[tuple[int, int]] | None = None
+        #: How often weights were loaded.
+        self.loads = 0
+
+    def forward(self, *args: Any) -> Any:
+        if (state := [_state_of(args[index]) for index in self._weights]) != self._state:
+            self._load_weights(args)
+            self._state = state
+        inputs = [self._packed(args[index]) for index in self._inputs]
+        results = [
+            torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device)
+            for x in self._results
+        ]
+        targets = [
+            x if x.is_contiguous() else torch.empty_like(x, memory_format=_ROWS) for x in results
+        ]
+        self._program.run_into(targets, inputs)
+        for result, target in zip(results, targets, strict=True):
+            if result is not target:
+                result.copy_(target)
+        return results[0] if self._single else tuple(results)
+
+    def _load_weights(self, args: Sequence[torch.Tensor]) -> None:
+        if not self._weights:
+            return
+        self._program.load_weights(
+            {weight_name(index): args[index].detach().cpu() for index in self._weights}
+        )
+        self.loads += 1
+
+    def _packed(self, tensor: torch.Tensor) -> torch.Tensor:
+        """An input as the program takes it. PyTorch allows scalars of the CPU beside tensors of a
+        GPU."""
+        tensor = tensor.detach().resolve_neg()
+        return (tensor if tensor.device == self._device else tensor.to(self._device)).contiguous()
+
+
+_ROWS = torch.contiguous_format
+
+
+def _state_of(tensor: torch.Tensor) -> tuple[int, int]:
+    """Changes when a tensor is replaced or written to. Tensors of inference mode do not count
+    writes."""
+    return tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version
