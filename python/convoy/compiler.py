@@ -90,18 +90,20 @@ class CompiledModel:
             self.save(path)
             return convoy_runtime.load(path, **options)
 
-    def __call__(self, *arrays: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the model; the first call loads it.
 
         Args:
-            *arrays: One array per input, of any library that supports DLPack.
+            *args: The positional arguments of the module, with arrays of any library that supports
+                DLPack; or one array per input.
+            **kwargs: The keyword arguments of the module.
 
         Returns:
-            The output, or a tuple of several, of the first input's library.
+            What the module returns, with arrays of the first input's library.
         """
         if not self._programs:
             self._programs.append(self.load())
-        return self._programs[0](*arrays)
+        return self._programs[0](*args, **kwargs)
 
     def explain(self) -> str:
         """Describes the groups, their ops, and the ops outside groups with the reasons."""
@@ -111,8 +113,9 @@ class CompiledModel:
 
 
 def compile(
-    module: torch.nn.Module,
-    example_inputs: Sequence[torch.Tensor],
+    module: torch.nn.Module | torch.export.ExportedProgram | str | os.PathLike[str],
+    example_inputs: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
     *,
     target: str | None = None,
     dtype: str | torch.dtype | None = None,
@@ -131,10 +134,13 @@ def compile(
     """Compiles a module for inputs of fixed shapes and dtypes. Compiling for "cuda" needs no GPU.
 
     Args:
-        module: The model, in evaluation mode.
-        example_inputs: A tuple or list with one value for each argument of `module.forward`:
-            tensors, or tuples, lists, dicts and named tuples of tensors. The compiled model
-            requires inputs of the same shapes and dtypes.
+        module: The model: a module in evaluation mode, the result of `torch.export.export` without
+            symbolic sizes, or a .pt2 file that `torch.export.save` wrote.
+        example_inputs: For a module, a tuple or list with one value for each positional argument of
+            `module.forward`: tensors, tuples, lists, dicts, named tuples and dataclasses of
+            tensors, and numbers, strings, bools and None, which are compiled in. The compiled
+            model requires inputs of the same shapes and dtypes.
+        kwargs: For a module, one value for each keyword argument.
         target: "cpu" or "cuda". Default: "cuda" on a machine with a GPU, else "cpu".
         dtype: The compute type: "float32", "float16", "bfloat16" or the same torch dtype. Inputs
             and outputs keep the module's types. Default: the module's types.
@@ -162,14 +168,13 @@ def compile(
 
     Raises:
         FrontendError: The module cannot be imported.
-        InputError: `example_inputs` is not a tuple or list, or contains an unsupported value.
+        InputError: `example_inputs` is not a tuple or list, or contains an unsupported value; or a
+            .pt2 file cannot be read.
         CompileError: A phase fails, or a name of `keep_float32` selects no op.
         ValueError: An option has an invalid value.
         convoy_runtime.DeviceError: `plan_for` is given, and cuDNN, cuBLASLt or the properties of
             a GPU are missing.
     """
-    from convoy.frontend import import_module
-
     chosen = CompileOptions.of(
         target=target,
         dtype=dtype,
@@ -184,16 +189,34 @@ def compile(
         plan_for=plan_for,
         plan_options=plan_options,
     )
+    clock = _Clock(progress)
+    with clock.step("import"):
+        imported = _import(module, example_inputs, kwargs)
+    return compile_imported(imported, chosen, progress=progress, seconds=clock.seconds)
+
+
+def _import(
+    module: Any, example_inputs: Sequence[Any] | None, kwargs: Mapping[str, Any] | None
+) -> ImportedModule:
+    import torch
+
+    from convoy.frontend import import_exported, import_module, read_exported
+
+    if isinstance(module, (str, os.PathLike)):
+        module = read_exported(module)
+    if isinstance(module, torch.export.ExportedProgram):
+        if example_inputs is not None or kwargs is not None:
+            message = "expected no example inputs for an exported program, which has its own"
+            raise InputError(message)
+        return import_exported(module)
+    example_inputs = () if example_inputs is None else example_inputs
     if not isinstance(example_inputs, (tuple, list)):
         # A tensor is also a sequence, of its rows.
         message = (
             f"expected the example inputs as a tuple or a list, got {type(example_inputs).__name__}"
         )
         raise InputError(message)
-    clock = _Clock(progress)
-    with clock.step("import"):
-        imported = import_module(module, tuple(example_inputs))
-    return compile_imported(imported, chosen, progress=progress, seconds=clock.seconds)
+    return import_module(module, tuple(example_inputs), kwargs)
 
 
 def compile_imported(
@@ -236,6 +259,8 @@ def compile_imported(
     )
     from convoy_runtime.manifest_alternatives import read_alternatives
     from convoy_runtime.manifest_reader import read_manifest_tree
+    from convoy_runtime.manifest_structure import Node
+    from convoy_runtime.records import record_of
     from convoy_runtime.weights import host_tensor, prepare_weights
 
     clock = _Clock(progress, seconds)
@@ -293,6 +318,11 @@ def compile_imported(
         "aliases": dict(imported.aliases),
         "unused": list(imported.unused),
     }
+    for name in ("arguments", "results"):
+        if nodes := getattr(imported, name):
+            # Tuples become lists, as in a file.
+            text = json.dumps([record_of(Node).tree(node) for node in nodes])
+            document[name] = json.loads(text)
     if options.target == "cuda":
         document["cudnn"] = {
             "built_for": CUDNN_BUILT_FOR,

@@ -59,17 +59,16 @@ class CpuProgram(Program):
         self._code: tuple[Any, Any, list[np.ndarray]] | None = (native.main, pointer_array([]), [])
         _programs.add(self)
 
-    def __call__(self, *arrays: Any) -> Any:
+    def _run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         self._check_ready()
         views = self._views(arrays, self.inputs, "input", (CPU, 0))
         outputs = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
         self._run(views, outputs)
         library = library_of(arrays[0]) if arrays else "numpy"
-        results = tuple(
+        return tuple(
             from_numpy(library, array, spec.dtype)
             for array, spec in zip(outputs, self.outputs, strict=True)
         )
-        return results[0] if len(results) == 1 else results
 
     def run_numpy(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         self._check_ready()

@@ -41,6 +41,7 @@ from .manifest_graphs import (
     Products,
     kernel_member,
 )
+from .manifest_structure import Node
 from .records import OMITTED, OPTIONAL, Presence, Tag, about, record_of
 from .value_types import value_type
 
@@ -75,7 +76,7 @@ __all__ = [
 ]
 
 FORMAT = "convoy"
-FORMAT_VERSION = 8
+FORMAT_VERSION = 9
 ABI_VERSION = 3
 MANIFEST = "manifest.json"
 #: Kinds of steps.
@@ -305,6 +306,23 @@ class Manifest:
     unused: tuple[str, ...] = field(
         default=(),
         metadata=about("Names in a state dict that no output depends on.", TEXTS, OMITTED),
+    )
+    arguments: tuple[Node, ...] = field(
+        default=(),
+        metadata=about(
+            "The structure of the arguments of a call: a tuple of the positional arguments and of "
+            "the dict of keyword arguments. Its tensors are `inputs`. Empty if a call takes "
+            "`inputs`.",
+            presence=OMITTED,
+        ),
+    )
+    results: tuple[Node, ...] = field(
+        default=(),
+        metadata=about(
+            "The structure of the results, whose tensors are `outputs`. Empty if a call returns "
+            "one tensor, or a tuple of several.",
+            presence=OMITTED,
+        ),
     )
 
     @property

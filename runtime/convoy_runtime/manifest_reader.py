@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +20,7 @@ from .manifest import (
     Manifest,
     kernel_member,
 )
+from .manifest_structure import Node
 from .records import record_of
 
 __all__ = ["check_tensors", "read_manifest", "read_manifest_tree"]
@@ -89,6 +91,36 @@ def check_tensors(graphs: Sequence[Graph], document: Document) -> None:
             )
 
 
+def _check_structure(name: str, nodes: Sequence[Node], tensors: int, document: Document) -> None:
+    """Checks that a structure is one tree with a number of tensors, and that its keys and constants
+    are JSON texts."""
+    if not nodes:
+        return
+    open_items = 1
+    for index, node in enumerate(nodes):
+        if open_items == 0:
+            raise document.error(f"{name}[{index}]", "expected the end of the structure")
+        open_items += node.items - 1
+        texts = node.keys if node.kind == "dict" else ()
+        for text in (*texts, *((node.value,) if node.kind == "constant" else ())):
+            try:
+                value = json.loads(text)
+            except ValueError:
+                value = []
+            if isinstance(value, (list, dict)):
+                expected = "a number, a string, true, false or null as JSON"
+                raise document.error(f"{name}[{index}]", f"expected {expected}, got {shown(text)}")
+    if open_items:
+        raise document.error(name, f"expected {open_items} more items")
+    found = sum(node.kind == "tensor" for node in nodes)
+    if found != tensors:
+        raise document.error(name, f"expected {tensors} tensors, got {found}")
+    if name == "arguments" and (
+        [node.kind for node in nodes[:2]] != ["tuple", "tuple"] or nodes[0].items != 2
+    ):
+        raise document.error(name, "expected a tuple of a tuple and a dict")
+
+
 def _check(manifest: Manifest, document: Document) -> None:
     """Checks across fields: names are unique, indices are in range, required members are listed."""
     for name in ("inputs", "outputs", "weights", "prepared"):
@@ -97,6 +129,8 @@ def _check(manifest: Manifest, document: Document) -> None:
             if spec.name in seen:
                 raise document.error(f"{name}[{index}].name", f"duplicate name {spec.name!r}")
             seen.add(spec.name)
+    for name, tensors in (("arguments", manifest.inputs), ("results", manifest.outputs)):
+        _check_structure(name, getattr(manifest, name), len(tensors), document)
     for index, graph in enumerate(manifest.graphs):
         twice = next(
             (name for name in graph.alternatives if graph.alternatives.count(name) > 1), None

@@ -21,6 +21,7 @@ from .arrays import View, check, is_packed, view
 from .artifact import Artifact
 from .errors import ArgumentError, ConvoyRuntimeError, WeightsError
 from .manifest import TensorSpec
+from .structure import flatten, is_flat, is_positional, unflatten
 from .weights import prepare_weights
 
 __all__ = ["POISON", "Program", "Progress"]
@@ -33,8 +34,8 @@ POISON = 0xFF
 
 
 class Program(ABC):
-    """A loaded model. Call it with one array per input, in the order of `inputs`; it returns one
-    array, or a tuple of several.
+    """A loaded model. Call it with the arguments of the module, or with one array per input, in the
+    order of `inputs`.
 
     Arrays are of any library that supports DLPack; results are of the first input's library. All
     methods are thread-safe. As a context manager, it closes at the end.
@@ -53,6 +54,8 @@ class Program(ABC):
         self.path = artifact.path
         self.timings: Mapping[str, float] = {}
         self.manifest = artifact.manifest
+        self._positional = is_positional(artifact.manifest.arguments)
+        self._flat = is_flat(artifact.manifest.results)
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -76,21 +79,51 @@ class Program(ABC):
         """Whether the program is closed."""
         return self._source is None
 
-    @abstractmethod
-    def __call__(self, *arrays: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the model.
 
         Args:
-            *arrays: One array per input, on the program's device.
+            *args: The positional arguments of the module, or one array per input.
+            **kwargs: The keyword arguments of the module.
 
         Returns:
-            The output, or a tuple of several, of the first input's library.
+            What the module returns, nested as there, with arrays of the first input's library. A
+            named tuple or a dataclass is of the module's own class if that is loaded, else a named
+            tuple of the same fields, or a `types.SimpleNamespace`.
 
         Raises:
-            ArgumentError: Number, shape, dtype or device of the inputs differ from `inputs`.
+            ArgumentError: Number, structure, shape, dtype or device of the inputs differ from those
+                that were compiled, or a number, string or None among the arguments does.
             WeightsError: The artifact has no weights and none were loaded.
             ConvoyRuntimeError: The program is closed.
         """
+        return self._nested(self._run_arrays(self._arrays(args, kwargs)))
+
+    @abstractmethod
+    def _run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """Runs the model with one array per input; returns one array per output."""
+
+    def _arrays(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Sequence[Any]:
+        """The arrays among the arguments of a call, one per input."""
+        if not kwargs and (
+            self._positional
+            or (
+                len(args) == len(self.inputs)
+                and all(hasattr(value, "__dlpack__") for value in args)
+            )
+        ):
+            return args
+        if not self.manifest.arguments:
+            names = ", ".join(kwargs)
+            raise ArgumentError(
+                argument="keyword arguments", problem="wrong names", expected="none", got=names
+            )
+        return flatten(self.manifest.arguments, args, kwargs)
+
+    def _nested(self, results: tuple[Any, ...]) -> Any:
+        if self._flat:
+            return results[0] if len(results) == 1 else results
+        return unflatten(self.manifest.results, results)
 
     @abstractmethod
     def run_into(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> None:

@@ -71,7 +71,7 @@ def test_run_check_detects_a_difference(artifact: Path, tmp_path: Path) -> None:
 
     from convoy.cli.model_file import build_model
 
-    module, _ = build_model(f"{TINY}:tiny")
+    module, *_ = build_model(f"{TINY}:tiny")
     save_file(
         {
             name: value * 2
@@ -275,7 +275,10 @@ def test_no_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("nothing.py:f", "no such file"),
         (TINY, "expected FILE.py:FUNCTION"),
         (f"{TINY}:missing", "expected a function missing, found"),
-        (f"{TINY}:wrong", "expected (module, (tensor, ...)), got int"),
+        (
+            f"{TINY}:wrong",
+            "expected (module, (tensor, ...)) or (module, (tensor, ...), {name: tensor}), got int",
+        ),
     ],
 )
 def test_bad_model_names(

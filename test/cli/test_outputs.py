@@ -163,8 +163,7 @@ def test_dump_phases_path_must_be_a_folder(
 
 @pytest.mark.parametrize("path", ["/dev/full", "no/such/folder/x.convoy", "."])
 def test_save_refuses_paths_that_are_not_files(path: str) -> None:
-    module, inputs = build_model(f"{TINY}:tiny")
-    model = convoy.compile(module, inputs, target="cpu")
+    model = convoy.compile(*build_model(f"{TINY}:tiny"), target="cpu")
     with pytest.raises(ArtifactWriteError, match=rf"^{path}: cannot be written: expected "):
         model.save(path)
     assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -38,6 +38,14 @@ TYPES: dict[str, Any] = {
 Field = tuple[str, str]
 
 
+class Results(NamedTuple):
+    """Nested results, with a constant."""
+
+    y: Tensor
+    x: Tensor
+    factor: float
+
+
 class Model(nn.Module):
     """Its manifest for `cuda` has every field."""
 
@@ -53,11 +61,11 @@ class Model(nn.Module):
         self.alias = self.conv
         self.register_buffer("scale", torch.arange(64.0).reshape(64, 1, 1), persistent=False)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, *, factor: float) -> Results:
         y = self.stem(x)
         # 0.5 is a constant of the graph, sin is outside of graphs, and the result x is a copy.
         z = torch.relu(self.conv(y)) * 0.5 + y
-        return torch.sin(z * self.scale), x
+        return Results(torch.sin(z * self.scale), x, factor)
 
 
 def _names(record: Record[Any]) -> tuple[str, ...]:
@@ -95,7 +103,9 @@ def _manifest_of(
     with monkeypatch.context() as patch:
         patch.setattr(manifest_reader, "read_manifest_tree", spy)
         inputs = (torch.zeros(1, 3, 32, 32),)
-        compiled = convoy.compile(module.eval(), inputs, target=target, dtype="float16")
+        compiled = convoy.compile(
+            module.eval(), inputs, {"factor": 2.0}, target=target, dtype="float16"
+        )
     [tree] = trees
     offered = compiled.members.get("alternatives.json")
     return tree, None if offered is None else json.loads(offered)

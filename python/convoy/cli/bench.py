@@ -80,10 +80,10 @@ def main(options: argparse.Namespace) -> int:
             import torch
 
             model = Model(*build_model(options.peer), program, inputs)
-            arguments = model.arguments()
+            args, kwargs = model.arguments()
             threads = stack.enter_context(same_threads())
             stack.enter_context(torch.inference_mode())
-            actions["torch"] = lambda: model.module(*arguments)
+            actions["torch"] = lambda: model.module(*args, **kwargs)
         times = times_ms(actions, seconds=options.seconds)
         if target == "cuda":
             replay = measure(program, inputs)

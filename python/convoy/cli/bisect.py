@@ -20,7 +20,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from convoy.cli.model_file import MODEL_HELP, build_model
+from convoy.cli.model_file import MODEL_HELP, ModelFileError, build_model
 from convoy.cli.precision import add_precision
 from convoy.cli.progress import Steps
 from convoy.options import CompileOptions
@@ -56,6 +56,9 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Runs the command."""
+    import torch
+    from torch.utils._pytree import tree_leaves
+
     if options.most < 1:
         message = f"expected --most of at least 1, got {options.most}"
         raise ValueError(message)
@@ -67,7 +70,10 @@ def main(options: argparse.Namespace) -> int:
         alternatives=False,
     )
     text = None if options.tcp is None else options.tcp.read_text()
-    module, inputs = build_model(options.model)
+    module, inputs, keywords = build_model(options.model)
+    if keywords or not all(isinstance(each, torch.Tensor) for each in tree_leaves(inputs)):
+        message = f"{options.model}: expected positional inputs that are tensors"
+        raise ModelFileError(message)
     with Steps(quiet=options.quiet) as steps:
         steps.start("import")
         from convoy import frontend

@@ -2,23 +2,27 @@
 
 """compile a model into an artifact
 
-The model is FILE.py:FUNCTION, where the function returns (module, (example input, ...)), or a .mlir
+The model is FILE.py:FUNCTION, where the function returns (module, (example input, ...)) or
+(module, (example input, ...), {name: example input}); a .pt2 file of torch.export.save; or a .mlir
 file of the torch dialect. --compile-from takes a .mlir file of a later phase, such as a
-hand-written one. A .mlir file has no weights: arguments of its function are inputs, and an artifact
-of a phase of a model requires --no-weights.
+hand-written one, or - for standard input. A .mlir file has no weights: arguments of its function
+are inputs, and an artifact of a phase of a model requires --no-weights.
 
 examples:
   convoy compile examples/resnet.py:resnet18 -o resnet18.convoy
   convoy compile examples/resnet.py:resnet50 --target cuda --dtype float16 -o resnet50.convoy
   convoy compile examples/resnet.py:resnet50 --target cuda --plan-for h200 -o resnet50.convoy
   convoy compile model.py:build --compile-to cudnn -o model.cudnn.mlir
+  convoy compile model.pt2 -o model.convoy
   convoy compile graph.mlir --compile-from cudnn -o graph.convoy
+  cat graph.mlir | convoy compile - --compile-from cudnn -o graph.convoy
   convoy compile model.py:build --dump-phases phases/ -o model.convoy
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +45,12 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     from convoy_runtime.load_flags import add_restrictions
 
     phases = phase_names()
-    parser.add_argument("model", metavar="MODEL", help="FILE.py:FUNCTION, or a .mlir file")
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="FILE.py:FUNCTION, a .pt2 file of torch.export.save, or a .mlir file; with "
+        "--compile-from, - is standard input",
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -119,7 +128,7 @@ def main(options: argparse.Namespace) -> int:
 
     source = target = None
     if options.compile_from is not None:
-        source = Path(options.model).read_text()
+        source = sys.stdin.read() if options.model == "-" else Path(options.model).read_text()
         target = program_target(source, options.model, options.compile_from)
     chosen = CompileOptions.of(
         target=options.target or target,
@@ -156,9 +165,10 @@ def main(options: argparse.Namespace) -> int:
             )
         elif options.model.endswith(".mlir"):
             imported = frontend.import_mlir(Path(options.model))
+        elif options.model.endswith(".pt2"):
+            imported = frontend.import_exported(frontend.read_exported(options.model))
         else:
-            module, inputs = build_model(options.model)
-            imported = frontend.import_module(module, inputs)
+            imported = frontend.import_module(*build_model(options.model))
         if options.compile_to is not None:
             text = imported.torch_text if options.compile_to == "torch" else imported.text
             if options.compile_to not in ("torch", "tcp"):

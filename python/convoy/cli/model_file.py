@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Loads a model given as `FILE.py:FUNCTION` on the command line."""
+"""Loads a model given as `FILE.py:FUNCTION` or as a .pt2 file on the command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["MODEL_HELP", "ModelFileError", "build_model"]
 
 MODEL_HELP = (
-    "FILE.py:FUNCTION; the function takes no arguments and returns (module, (example input, ...))"
+    "FILE.py:FUNCTION, or a .pt2 file of torch.export.save; the function takes no arguments and "
+    "returns (module, (example input, ...)), or with keyword inputs (module, (example input, ...), "
+    "{name: example input})"
 )
 
 
@@ -25,23 +27,24 @@ class ModelFileError(ConvoyError):
     """The model file cannot be loaded, or its function does not return a model."""
 
 
-def build_model(name: str) -> tuple[torch.nn.Module, tuple[Any, ...]]:
-    """Imports FILE.py and calls FUNCTION.
+def build_model(name: str) -> tuple[torch.nn.Module, tuple[Any, ...], dict[str, Any]]:
+    """Imports FILE.py and calls FUNCTION, or reads a .pt2 file.
 
     Args:
-        name: FILE.py:FUNCTION.
+        name: FILE.py:FUNCTION, or a .pt2 file.
 
     Returns:
-        The module in evaluation mode, and example inputs: tensors, or tuples, lists and dicts of
-        tensors.
+        The module in evaluation mode, example inputs, and example keyword inputs.
 
     Raises:
         ModelFileError: The file cannot be imported, or the function fails or does not return
-            (module, (tensor, ...)).
+            (module, (tensor, ...)) or (module, (tensor, ...), {name: tensor}).
+        InputError: The .pt2 file cannot be read, or has no example inputs.
     """
     import torch
-    from torch.utils._pytree import tree_leaves
 
+    if name.endswith(".pt2"):
+        return _exported(name)
     path_text, _, function_name = name.rpartition(":")
     if not path_text or not function_name.isidentifier():
         message = f"expected FILE.py:FUNCTION, got {name}"
@@ -83,14 +86,30 @@ def build_model(name: str) -> tuple[torch.nn.Module, tuple[Any, ...]]:
         raise ModelFileError(message) from error
     fits = (
         isinstance(result, tuple)
-        and len(result) == 2
+        and len(result) in (2, 3)
         and isinstance(result[0], torch.nn.Module)
         and isinstance(result[1], tuple)
+        and all(isinstance(each, dict) for each in result[2:])
     )
-    if not fits or not all(isinstance(each, torch.Tensor) for each in tree_leaves(result[1])):
-        message = f"{name}: expected (module, (tensor, ...)), got {_described(result)}"
+    if not fits:
+        message = (
+            f"{name}: expected (module, (tensor, ...)) or (module, (tensor, ...), {{name: tensor}})"
+            f", got {_described(result)}"
+        )
         raise ModelFileError(message)
-    return result[0].eval(), result[1]
+    return result[0].eval(), result[1], result[2] if len(result) == 3 else {}
+
+
+def _exported(path: str) -> tuple[torch.nn.Module, tuple[Any, ...], dict[str, Any]]:
+    from convoy.errors import InputError
+    from convoy.frontend import read_exported
+
+    program = read_exported(path)
+    if program.example_inputs is None:
+        message = f"{path}: expected an exported program with example inputs, got one without"
+        raise InputError(message)
+    args, kwargs = program.example_inputs
+    return program.module(), args, kwargs
 
 
 def _described(value: Any) -> str:

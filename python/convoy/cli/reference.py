@@ -36,7 +36,8 @@ class Model:
 
     Args:
         module: The module.
-        example: Its example inputs, whose structure the flat inputs get.
+        example: Its example inputs, whose structure the flat inputs get. Constants stay.
+        keywords: Its example keyword inputs, likewise.
         program: The program.
         inputs: One host array per input of the program.
 
@@ -48,16 +49,21 @@ class Model:
         self,
         module: torch.nn.Module,
         example: tuple[Any, ...],
+        keywords: Mapping[str, Any],
         program: Program,
         inputs: Sequence[np.ndarray],
     ) -> None:
+        import torch
         import torch.utils._pytree as pytree
 
-        leaves, self._structure = pytree.tree_flatten(example)
-        if len(leaves) != len(program.inputs):
+        self._leaves, self._structure = pytree.tree_flatten((example, dict(keywords)))
+        self._places = [
+            place for place, leaf in enumerate(self._leaves) if isinstance(leaf, torch.Tensor)
+        ]
+        if len(self._places) != len(program.inputs):
             message = (
                 f"expected a model with {len(program.inputs)} inputs, like the artifact, got "
-                f"{len(leaves)}"
+                f"{len(self._places)}"
             )
             raise ConvoyError(message)
         self.module = module
@@ -65,15 +71,18 @@ class Model:
             tensor_of(each, spec.dtype) for each, spec in zip(inputs, program.inputs, strict=True)
         ]
 
-    def arguments(self, dtype: torch.dtype | None = None) -> tuple[Any, ...]:
-        """The module's arguments, with floating-point tensors converted to `dtype`."""
+    def arguments(self, dtype: torch.dtype | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The module's positional and keyword arguments, with floating-point tensors converted to
+        `dtype`."""
         import torch.utils._pytree as pytree
 
-        tensors = [
-            each if dtype is None or not each.is_floating_point() else each.to(dtype)
-            for each in self._tensors
-        ]
-        return tuple(pytree.tree_unflatten(tensors, self._structure))
+        leaves = list(self._leaves)
+        for place, each in zip(self._places, self._tensors, strict=True):
+            leaves[place] = (
+                each if dtype is None or not each.is_floating_point() else each.to(dtype)
+            )
+        args, kwargs = pytree.tree_unflatten(leaves, self._structure)
+        return args, kwargs
 
     def results(self, dtype: torch.dtype) -> dict[str, np.ndarray]:
         """Runs a copy of the module in `dtype`.
@@ -92,10 +101,12 @@ class Model:
         from convoy.output_names import named_leaves
 
         with torch.inference_mode():
-            found = named_leaves(copy.deepcopy(self.module).to(dtype)(*self.arguments(dtype)))
+            args, kwargs = self.arguments(dtype)
+            found = named_leaves(copy.deepcopy(self.module).to(dtype)(*args, **kwargs))
         return {
             name: (each.double() if each.is_floating_point() else each).cpu().numpy()
             for name, each in found
+            if isinstance(each, torch.Tensor)
         }
 
 
@@ -258,12 +269,12 @@ def compare(
     for each in found:
         if not each.agrees:
             print(f"  output {each.name} differs: {each.difference:.2e}, at most {each.limit:.2e}")
-    arguments = model.arguments()
+    args, kwargs = model.arguments()
     with same_threads() as threads, torch.inference_mode():
         ours, peer = times_ms(
             {
                 "convoy": lambda: program.run_numpy(*inputs),
-                "torch": lambda: model.module(*arguments),
+                "torch": lambda: model.module(*args, **kwargs),
             }
         ).values()
     target = (

@@ -111,7 +111,7 @@ def _inputs(program: object, paths: list[Path], model: tuple | None) -> list[np.
     if model is not None:
         from torch.utils._pytree import tree_leaves
 
-        leaves = tree_leaves(model[1])
+        leaves = [each for each in tree_leaves(model[1:]) if hasattr(each, "__dlpack__")]
         if len(leaves) != len(specs):
             message = (
                 f"expected a model with {len(specs)} inputs, like the artifact, got {len(leaves)}"

@@ -25,8 +25,16 @@ from convoy.frontend import (  # noqa: F401, registers converters
     slicing,
     unary,
 )
-from convoy.frontend._export import decompositions, has_conversion
-from convoy.frontend._importer import ImportedModule, import_module
+from convoy.frontend._export import decompositions, has_conversion, read_exported
+from convoy.frontend._importer import ImportedModule, import_exported, import_module
 from convoy.frontend._mlir_file import import_mlir
 
-__all__ = ["ImportedModule", "decompositions", "has_conversion", "import_mlir", "import_module"]
+__all__ = [
+    "ImportedModule",
+    "decompositions",
+    "has_conversion",
+    "import_exported",
+    "import_mlir",
+    "import_module",
+    "read_exported",
+]

@@ -9,12 +9,13 @@ import contextlib
 import functools
 import io
 import logging
+import os
 import re
 import sys
 import sysconfig
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +24,18 @@ from torch._ops import HigherOrderOperator
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.fx.proxy import TracerBase
 
-from convoy.errors import ExportError, SourceLine, UnsupportedOp, UnsupportedOpsError
+from convoy.errors import ExportError, InputError, SourceLine, UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._registry import CONVERTERS
 
 __all__ = [
     "check_operations",
+    "decompose",
     "decompositions",
     "export_module",
     "has_conversion",
     "keep_user_lines",
     "line_of",
+    "read_exported",
 ]
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
@@ -50,12 +53,15 @@ _DATA_DEPENDENT = (
 )
 
 
-def export_module(module: torch.nn.Module, inputs: tuple[Any, ...]) -> torch.export.ExportedProgram:
+def export_module(
+    module: torch.nn.Module, inputs: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None
+) -> torch.export.ExportedProgram:
     """Exports a module and decomposes ops without converters.
 
     Args:
         module: The module in evaluation mode.
         inputs: The example inputs.
+        kwargs: The example keyword arguments.
 
     Returns:
         The exported program.
@@ -71,14 +77,67 @@ def export_module(module: torch.nn.Module, inputs: tuple[Any, ...]) -> torch.exp
     try:
         with warnings.catch_warnings(), torch.no_grad(), _own_frames(), _without_graph():
             warnings.simplefilter("ignore")
-            program = torch.export.export(module, inputs, strict=False)
-            decomposed: torch.export.ExportedProgram = program.run_decompositions(decompositions())
-            return decomposed
+            program = torch.export.export(module, inputs, dict(kwargs or {}), strict=False)
+            return _decomposed(program)
     except Exception as error:
         msg = f"torch.export cannot export the module: {_last_user_line(error)}{_reason(error)}"
         raise ExportError(msg) from error
     finally:
         torch.backends.mha.set_fastpath_enabled(fast_path)
+
+
+def read_exported(path: str | os.PathLike[str]) -> torch.export.ExportedProgram:
+    """Reads a .pt2 file.
+
+    Args:
+        path: A file that `torch.export.save` wrote. PyTorch reads it; load only files that you
+            trust.
+
+    Returns:
+        The exported program.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    log = logging.getLogger("torch.export")
+    level = log.level
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            log.setLevel(logging.CRITICAL)  # The error below has its text.
+            return torch.export.load(path)
+    except Exception as error:
+        text = (str(error).splitlines() or [type(error).__name__])[0]
+        msg = f"{os.fspath(path)}: expected a file of torch.export.save: {text}"
+        raise InputError(msg) from error
+    finally:
+        log.setLevel(level)
+
+
+def decompose(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """Decomposes the ops without converters of an exported program.
+
+    Args:
+        program: The result of torch.export.
+
+    Returns:
+        The decomposed program.
+
+    Raises:
+        ExportError: A decomposition failed. `__cause__` is torch's error.
+    """
+    try:
+        with warnings.catch_warnings(), torch.no_grad(), _without_graph():
+            warnings.simplefilter("ignore")
+            return _decomposed(program)
+    except Exception as error:
+        msg = f"torch.export cannot decompose the program: {_reason(error)}"
+        raise ExportError(msg) from error
+
+
+def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    result: torch.export.ExportedProgram = program.run_decompositions(decompositions())
+    return result
 
 
 @contextlib.contextmanager

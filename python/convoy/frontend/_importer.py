@@ -9,25 +9,36 @@ would take seconds and hundreds of megabytes.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-import torch.utils._pytree as pytree
-from torch.export.graph_signature import ExportGraphSignature, InputKind, OutputKind, TensorArgument
+from torch.export.graph_signature import ExportGraphSignature, InputKind
 from torch_mlir import ir
 from torch_mlir.dialects import torch as torch_dialect
 from torch_mlir.extras.fx_importer import FxImporter
 
-from convoy.errors import InputError, UnsupportedOp, UnsupportedOpsError
+from convoy.errors import UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._constants import fold_constants
 from convoy.frontend._convert import Argument, Converted, convert_function
-from convoy.frontend._export import check_operations, export_module, keep_user_lines, line_of
-from convoy.frontend._inputs import check_module
+from convoy.frontend._export import (
+    check_operations,
+    decompose,
+    export_module,
+    keep_user_lines,
+    line_of,
+)
+from convoy.frontend._inputs import check_exported, check_module
 from convoy.frontend._literals import Literals
-from convoy.output_names import named_leaves
+from convoy.frontend._signature import (
+    arguments_of,
+    check_written,
+    drop_constants,
+    output_names,
+    structures_of,
+)
+from convoy_runtime.manifest_structure import Node
 
 __all__ = ["ImportedModule", "import_module", "import_program"]
 
@@ -48,6 +59,8 @@ class ImportedModule:
             buffers, and tensors made by the conversion.
         aliases: Other names of shared tensors to their names in `weights`.
         unused: Parameters and buffers that no output depends on.
+        arguments: The structure of a call's arguments; empty if they are the inputs.
+        results: The structure of the results; empty for a tensor and for a tuple of several.
     """
 
     name: str
@@ -59,19 +72,27 @@ class ImportedModule:
     constants: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    arguments: tuple[Node, ...] = ()
+    results: tuple[Node, ...] = ()
 
 
 def import_module(
-    module: torch.nn.Module, example_inputs: tuple[Any, ...], *, name: str = "model"
+    module: torch.nn.Module,
+    example_inputs: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    name: str = "model",
 ) -> ImportedModule:
     """Imports a module for inputs of fixed shapes and dtypes.
 
-    Inputs and results may be tuples, lists, dicts and named tuples of tensors. The compiled model
-    has flat lists of them, in the order of torch.utils._pytree.
+    Inputs and results may be nested in tuples, lists, dicts, named tuples and dataclasses. The
+    compiled model has flat lists of them, in the order of torch.utils._pytree, and the structures.
+    Numbers, strings, bools and None among the inputs are compiled in.
 
     Args:
         module: The module in evaluation mode.
-        example_inputs: One value for each argument of `module.forward`.
+        example_inputs: One value for each positional argument of `module.forward`.
+        kwargs: One value for each keyword argument.
         name: The name of the model.
 
     Returns:
@@ -83,20 +104,43 @@ def import_module(
         ExportError: torch.export failed.
         UnsupportedOpsError: Ops have no conversion; lists all of them.
     """
-    check_module(module, example_inputs)
-    program = export_module(module, example_inputs)
+    check_module(module, example_inputs, kwargs)
+    program = export_module(module, example_inputs, kwargs)
     keep_user_lines(program.graph)
     return import_program(program, module, name=name)
 
 
+def import_exported(
+    program: torch.export.ExportedProgram, *, name: str = "model"
+) -> ImportedModule:
+    """Imports the result of `torch.export.export`, for the shapes that it was exported for.
+
+    Args:
+        program: The exported program, of a module in evaluation mode.
+        name: The name of the model.
+
+    Returns:
+        The model in `tcp`.
+
+    Raises:
+        InputError: The program has symbolic sizes, or as `import_module`.
+        ExportError: The decomposition of an op failed.
+        UnsupportedOpsError: Ops have no conversion; lists all of them.
+    """
+    check_exported(program)
+    program = decompose(program)
+    keep_user_lines(program.graph)
+    return import_program(program, None, name=name)
+
+
 def import_program(
-    program: torch.export.ExportedProgram, module: torch.nn.Module, *, name: str = "model"
+    program: torch.export.ExportedProgram, module: torch.nn.Module | None, *, name: str = "model"
 ) -> ImportedModule:
     """Imports the result of `export_module`. The stack traces of its nodes become locations.
 
     Args:
         program: The exported program.
-        module: The module.
+        module: The module that was exported, if it is known.
         name: The name of the model.
 
     Returns:
@@ -105,10 +149,11 @@ def import_program(
     Raises:
         InputError, UnsupportedOpsError: As `import_module`.
     """
-    _check_written(program, module)
+    check_written(program, module)
+    structures, outputs = structures_of(program), output_names(program)
+    drop_constants(program)
     fold_constants(program)
-    arguments = _arguments(program)
-    outputs = _output_names(program)
+    arguments = arguments_of(program)
     check_operations(program.graph)
     context = ir.Context()
     torch_dialect.register_dialect(context)
@@ -122,8 +167,9 @@ def import_program(
         torch_text,
         arguments,
         outputs,
-        _shared(module, converted),
+        _shared(_named_tensors(program, module), converted),
         program.graph_signature,
+        structures,
     )
 
 
@@ -149,99 +195,21 @@ def _torch_function(importer: FxImporter, graph: torch.fx.Graph) -> ir.Operation
         ) from error
 
 
-def _check_written(program: torch.export.ExportedProgram, module: torch.nn.Module) -> None:
-    """Raises InputError for a model that writes to its inputs or buffers."""
-    nodes = {node.name: node for node in program.graph.nodes}
-    for output in program.graph_signature.output_specs:
-        if output.kind is OutputKind.USER_OUTPUT:
-            continue
-        owner = (output.target or "").rpartition(".")[0]
-        if (
-            output.kind is OutputKind.BUFFER_MUTATION
-            and owner
-            and module.get_submodule(owner).training
-        ):
-            kind = type(module.get_submodule(owner)).__name__
-            msg = (
-                f"expected a module in evaluation mode, got '{owner}' ({kind}) in training "
-                "mode; call eval() on it"
-            )
-            raise InputError(msg)
-        node = nodes.get(output.arg.name)
-        place = f", at {line_of(node)}" if node is not None and line_of(node).line else ""
-        msg = (
-            "expected a model without in-place writes, got one that writes to "
-            f"'{output.target}'{place}; return the value instead"
-        )
-        raise InputError(msg)
-
-
-def _arguments(program: torch.export.ExportedProgram) -> list[Argument]:
-    signature = program.graph_signature
-    if not signature.output_specs:
-        msg = "expected a model that returns tensors, got one without results"
-        raise InputError(msg)
-    for output in signature.output_specs:
-        if not isinstance(output.arg, TensorArgument):
-            msg = (
-                "expected outputs that are tensors, got "
-                f"{getattr(output.arg, 'value', output.arg)!r}"
-            )
-            raise InputError(msg)
-    arguments = []
-    for spec in signature.input_specs:
-        if not isinstance(spec.arg, TensorArgument):
-            got = getattr(spec.arg, "value", spec.arg)
-            msg = f"input '{spec.arg.name}': expected a tensor, got {got!r}"
-            raise InputError(msg)
-        if spec.kind is InputKind.USER_INPUT:
-            arguments.append(Argument(spec.arg.name))
-            continue
-        assert spec.target is not None
-        tensor = program.state_dict.get(spec.target)
-        if tensor is None:
-            tensor = program.constants[spec.target]
-        assert isinstance(tensor, torch.Tensor)
-        inline = spec.kind is InputKind.CONSTANT_TENSOR and tensor.numel() == 1
-        # The data is read from memory, which differs from the values of views with the negative or
-        # conjugate bit.
-        arguments.append(
-            Argument(spec.target, tensor.detach().resolve_neg().resolve_conj().contiguous(), inline)
-        )
-    return arguments
-
-
-def _output_names(program: torch.export.ExportedProgram) -> list[str]:
-    """ "0", "1", ... for a tensor or a tuple of tensors; keys joined by dots for nested results."""
-    spec = program.call_spec.out_spec
-    count = len(program.graph_signature.output_specs)
-    if spec is None:
-        return [str(index) for index in range(count)]
-    tree = pytree.tree_unflatten(list(range(count)), spec)
-    paths = [path for path, _ in pytree.tree_flatten_with_path(tree)[0]]
-    names = [name for name, _ in named_leaves(tree)]
-    for name, times in Counter(names).items():
-        if times > 1:
-            same = " and ".join(
-                f"output{pytree.keystr(path)}"
-                for path, each in zip(paths, names, strict=True)
-                if each == name
-            )
-            msg = (
-                f"expected distinct names of outputs, got {times} with the name '{name}': {same}; "
-                "rename a key"
-            )
-            raise InputError(msg)
-    return names
-
-
-def _shared(module: torch.nn.Module, converted: Converted) -> dict[str, str]:
-    """Other names of shared tensors to the used name."""
-    used = {_identity(tensor): name for name, tensor in converted.weights.items()}
-    named = [
+def _named_tensors(
+    program: torch.export.ExportedProgram, module: torch.nn.Module | None
+) -> list[tuple[str, torch.Tensor]]:
+    """All parameters and buffers, shared ones under each of their names."""
+    if module is None:
+        return [(name, t) for name, t in program.state_dict.items() if torch.is_tensor(t)]
+    return [
         *module.named_parameters(remove_duplicate=False),
         *module.named_buffers(remove_duplicate=False),
     ]
+
+
+def _shared(named: list[tuple[str, torch.Tensor]], converted: Converted) -> dict[str, str]:
+    """Other names of shared tensors to the used name."""
+    used = {_identity(tensor): name for name, tensor in converted.weights.items()}
     return {
         name: used[_identity(tensor)]
         for name, tensor in named
@@ -261,6 +229,7 @@ def _imported(
     outputs: list[str],
     aliases: dict[str, str],
     signature: ExportGraphSignature,
+    structures: tuple[tuple[Node, ...], tuple[Node, ...]],
 ) -> ImportedModule:
     kept = {
         spec.target
@@ -284,4 +253,6 @@ def _imported(
         constants=frozenset(converted.weights.keys() - kept),
         aliases=aliases,
         unused=tuple(unused),
+        arguments=structures[0],
+        results=structures[1],
     )

@@ -5,6 +5,7 @@ unclear."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -13,12 +14,12 @@ import torch.utils._pytree as pytree
 from convoy.errors import InputError
 from convoy.frontend._types import unsupported_dtype
 
-__all__ = ["check_module"]
+__all__ = ["check_exported", "check_module"]
 
 
-def check_module(module: Any, inputs: Any) -> None:
+def check_module(module: Any, inputs: Any, kwargs: Mapping[str, Any] | None = None) -> None:
     """Raises InputError unless `module` is a module in evaluation mode, and inputs and weights are
-    dense tensors."""
+    dense tensors, or among the inputs numbers, strings, bools and None."""
     if not isinstance(module, torch.nn.Module):
         msg = f"expected a torch.nn.Module, got {type(module).__name__}"
         raise InputError(msg)
@@ -31,12 +32,32 @@ def check_module(module: Any, inputs: Any) -> None:
             "module.eval() first"
         )
         raise InputError(msg)
-    for path, value in pytree.tree_flatten_with_path(inputs)[0]:
-        problem = _problem(value) if isinstance(value, torch.Tensor) else _not_a_tensor(value)
-        if problem:
-            msg = f"input {pytree.keystr(path)}: {problem}"
+    for given in (inputs, dict(kwargs or {})):
+        for path, value in pytree.tree_flatten_with_path(given)[0]:
+            if problem := _input_problem(value):
+                msg = f"input {pytree.keystr(path)}: {problem}"
+                raise InputError(msg)
+    _check_weights([*module.named_parameters(), *module.named_buffers()])
+
+
+def check_exported(program: torch.export.ExportedProgram) -> None:
+    """Raises InputError unless the sizes of an exported program are numbers, and its weights are
+    dense tensors."""
+    for node in program.graph.nodes:
+        value = node.meta.get("val")
+        sizes = value.shape if isinstance(value, torch.Tensor) else ()
+        if node.op == "placeholder" and any(not isinstance(size, int) for size in sizes):
+            shape = ", ".join(map(str, sizes))
+            msg = (
+                f"input '{node.name}': expected a shape of numbers, got [{shape}]; export the "
+                "module without dynamic_shapes"
+            )
             raise InputError(msg)
-    for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+    _check_weights([(n, t) for n, t in program.state_dict.items() if isinstance(t, torch.Tensor)])
+
+
+def _check_weights(named: list[tuple[str, torch.Tensor]]) -> None:
+    for name, tensor in named:
         problem = (
             "expected data, got a tensor on the meta device" if tensor.is_meta else _problem(tensor)
         )
@@ -45,12 +66,13 @@ def check_module(module: Any, inputs: Any) -> None:
             raise InputError(msg)
 
 
-def _not_a_tensor(value: Any) -> str:
-    kind = value if isinstance(value, (bool, int, float, str, type(None))) else type(value).__name__
-    return (
-        f"expected a tensor, got {kind!r}; to compile it in, make it an attribute of the module "
-        "that forward reads"
-    )
+def _input_problem(value: Any) -> str:
+    """The problem with an input, or an empty string."""
+    if isinstance(value, torch.Tensor):
+        return _problem(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return ""
+    return f"expected a tensor, a number, a string, a bool or None, got {type(value).__name__!r}"
 
 
 def _problem(tensor: torch.Tensor) -> str:

@@ -59,6 +59,16 @@ def unsupported():
     return Unique(), (torch.randn(4),)
 
 
+def keywords():
+    """Has keyword inputs, a constant among them, and nested results."""
+
+    class Keywords(nn.Module):
+        def forward(self, x, *, mask, scale):
+            return {"y": x * mask * scale, "scale": scale}
+
+    return Keywords().eval(), (torch.randn(2, 3),), {"mask": torch.ones(2, 3), "scale": 2.0}
+
+
 def wrong():
     """Does not return the type that the command line expects."""
     return 3

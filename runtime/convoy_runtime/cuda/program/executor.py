@@ -159,22 +159,26 @@ class CudaProgram(Program):
             self.outputs, buffers.arguments.outputs, buffers.memory, self._ready
         )
 
-    def __call__(self, *arrays: Any, stream: int | None = None) -> Any:
-        """Runs the model.
+    def __call__(self, *args: Any, stream: int | None = None, **kwargs: Any) -> Any:
+        """Runs the model, as `Program.__call__` says.
 
         Args:
-            arrays: The inputs.
+            *args: The positional arguments of the module, or one array per input.
             stream: The handle of the CUstream to run on. Default: the current stream of the first
                 input's library. Later work on the stream sees the results.
+            **kwargs: The keyword arguments of the module.
 
         Returns:
-            One array, or a tuple of several, of the first input's library.
+            The results.
 
         Raises:
-            ArgumentError: An array does not match its input.
+            ArgumentError: An argument does not match.
             WeightsError: The program has no weights.
             CudaError: The driver fails.
         """
+        return self._nested(self._run_arrays(self._arrays(args, kwargs), stream))
+
+    def _run_arrays(self, arrays: Sequence[Any], stream: int | None = None) -> tuple[Any, ...]:
         self._check_ready()
         library = library_of(arrays[0]) if arrays else "convoy_runtime"
         own = self._exchange.libraries.stream_of(library)
@@ -188,8 +192,6 @@ class CudaProgram(Program):
             self._runs.run(
                 [pointer for pointer, _ in given], [pointer for _, pointer in results], target
             )
-        if len(results) == 1:
-            return hand_over(library, results[0][0])
         return tuple(hand_over(library, array) for array, _ in results)
 
     def run_into(

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""The ways into `convoy.compile`, and calls and results that are nested as those of the module."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict, namedtuple
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+import convoy
+from convoy.errors import InputError
+from convoy_runtime import ArgumentError
+
+_X = torch.arange(6.0).reshape(2, 3)
+
+
+@dataclass
+class Output:
+    y: Tensor
+    more: Any = None
+    none: Any = None
+
+
+torch.export.register_dataclass(Output)
+
+
+class Pair(NamedTuple):
+    a: Tensor
+    b: Tensor
+
+
+class Nested(nn.Module):
+    def forward(
+        self, x: Tensor, pairs: list[Pair], *, scale: float, mask: Tensor | None, names: Any
+    ) -> Any:
+        y = x * scale if mask is None else x * scale * mask
+        pair = Pair(y + pairs[0].a, y - pairs[0].b)
+        return OrderedDict(out=Output(y, [names["u"] + 1, (x,)]), pair=pair, n=3, empty=None), [y]
+
+
+def _arguments(**changed: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    keywords = {"scale": 2.0, "mask": None, "names": {"u": _X + 4, 1: "text"}} | changed
+    return (_X, [Pair(_X + 1, _X + 2)]), keywords
+
+
+def _equal(got: Any, expected: Any) -> None:
+    assert type(got) is (dict if isinstance(expected, OrderedDict) else type(expected))
+    if isinstance(expected, dict):
+        assert list(got) == list(expected)
+        for key in expected:
+            _equal(got[key], expected[key])
+    elif isinstance(expected, (tuple, list)):
+        assert len(got) == len(expected)
+        for each, wanted in zip(got, expected, strict=True):
+            _equal(each, wanted)
+    elif isinstance(expected, Output):
+        _equal([got.y, got.more, got.none], [expected.y, expected.more, expected.none])
+    elif isinstance(expected, Tensor):
+        torch.testing.assert_close(got, expected)
+    else:
+        assert got == expected
+
+
+@pytest.fixture(scope="module")
+def nested() -> convoy.CompiledModel:
+    args, kwargs = _arguments()
+    return convoy.compile(Nested().eval(), args, kwargs, target="cpu")
+
+
+def test_results_are_nested_as_those_of_the_module(nested: convoy.CompiledModel) -> None:
+    args, kwargs = _arguments()
+    _equal(nested(*args, **kwargs), Nested()(*args, **kwargs))
+
+
+def test_flat_calls_remain(nested: convoy.CompiledModel) -> None:
+    tensors = _X, _X + 1, _X + 2, _X + 4
+    args, kwargs = _arguments()
+    _equal(nested(*tensors), Nested()(*args, **kwargs))
+    results = nested.load().run_numpy(*(x.numpy() for x in tensors))
+    assert [spec.name for spec in nested.manifest.outputs] == [
+        "0.out.y", "0.out.more.0", "0.out.more.1.0", "0.pair.a", "0.pair.b", "1.0"
+    ]  # fmt: skip
+    np.testing.assert_array_equal(results[0], (_X * 2).numpy())
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "message"),
+    [
+        ((_X,), {}, "positional arguments: wrong number: expected 2, got 1"),
+        (_arguments()[0], {"scale": 2.0}, "keyword arguments: wrong names: expected scale, mask, names"),
+        (*_arguments(scale=3.0),
+         "argument 'scale': is compiled in: expected 2.0, got 3.0"),
+        (*_arguments(scale=2), "argument 'scale': is compiled in: expected 2.0, got 2"),
+        (*_arguments(mask=_X), r"argument 'mask': is compiled in: expected None, got tensor"),
+        ((_X, (Pair(_X, _X),)), _arguments()[1],
+         r"argument 1: has another structure: expected a list, got tuple"),
+        ((_X, [_X]), _arguments()[1],
+         r"argument 1\[0\]: has another structure: expected .*\.Pair with the fields a, b, got Tensor"),
+        (*_arguments(names={"u": _X}), r"argument 'names': wrong names: expected u, 1, got u"),
+        (*_arguments(names=_X), "argument 'names': has another structure: expected a dict, got Tensor"),
+        ((_X, [Pair(_X, _X[:1])]), _arguments()[1], "wrong shape: expected .*2, 3.*, got .*1, 3"),
+    ],
+)  # fmt: skip
+def test_other_arguments_are_errors(
+    nested: convoy.CompiledModel, args: Any, kwargs: Any, message: str
+) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        nested(*args, **kwargs)
+
+
+def test_classes_that_are_not_loaded(
+    nested: convoy.CompiledModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the module's classes, results have the same fields. Other classes of these names are
+    not called."""
+    args, kwargs = _arguments()
+    module = sys.modules[Output.__module__]
+    for replaced in (None, SimpleNamespace(Output=dict, Pair=namedtuple("Pair", "b a"))):
+        monkeypatch.setitem(sys.modules, module.__name__, replaced)
+        (results, _) = nested(*args, **kwargs)
+        assert type(results["out"]) is SimpleNamespace
+        torch.testing.assert_close(results["out"].y, _X * 2)
+        assert type(results["pair"]).__name__ == "Pair"
+        torch.testing.assert_close(results["pair"].b, _X - 2)
+
+
+class _Linear(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 4)
+
+    def forward(self, x: Tensor) -> tuple[Tensor]:
+        return (self.layer(x),)
+
+
+def test_a_tuple_of_one_stays_a_tuple() -> None:
+    model = _Linear().eval()
+    (got,) = convoy.compile(model, (_X,), target="cpu")(_X)
+    torch.testing.assert_close(got, model(_X)[0])
+
+
+def test_exported_programs_and_files(tmp_path: Path) -> None:
+    model = _Linear().eval()
+    program = torch.export.export(model, (_X,))
+    torch.export.save(program, tmp_path / "model.pt2")
+    for given in (program, tmp_path / "model.pt2", str(tmp_path / "model.pt2")):
+        compiled = convoy.compile(given, target="cpu")
+        torch.testing.assert_close(compiled(_X), model(_X))
+        assert {spec.name for spec in compiled.manifest.weights} == {"layer.weight", "layer.bias"}
+
+
+def test_exported_programs_that_are_refused(tmp_path: Path) -> None:
+    model = _Linear().eval()
+    program = torch.export.export(model, (_X,))
+    with pytest.raises(InputError, match="expected no example inputs for an exported program"):
+        convoy.compile(program, (_X,), target="cpu")
+    (tmp_path / "other.pt2").write_text("text")
+    with pytest.raises(InputError, match=r"other\.pt2: expected a file of torch\.export\.save: "):
+        convoy.compile(tmp_path / "other.pt2", target="cpu")
+    dynamic = torch.export.export(model, (_X,), dynamic_shapes={"x": {0: torch.export.Dim("n")}})
+    with pytest.raises(
+        InputError, match=r"input 'x': expected a shape of numbers, got \[s\w+, 3\]"
+    ):
+        convoy.compile(dynamic, target="cpu")
+
+
+class _NoInputs(nn.Module):
+    def forward(self) -> Tensor:
+        return torch.arange(3) * 2
+
+
+def test_no_inputs() -> None:
+    np.testing.assert_array_equal(convoy.compile(_NoInputs().eval(), target="cpu")(), [0, 2, 4])
