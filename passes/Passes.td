@@ -444,7 +444,7 @@ def ConvertTcpToLinalgPass : Pass<"convert-tcp-to-linalg", "::mlir::func::FuncOp
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-                           "::mlir::tensor::TensorDialect"];
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def HoistTransposesPass : Pass<"convoy-hoist-transposes", "::mlir::ModuleOp"> {

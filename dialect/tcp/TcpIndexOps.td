@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Ops that read elements at positions given by another tensor.
+// Ops that read or write elements at positions given by another tensor.
 
 #ifndef CONVOY_TCP_INDEX_OPS
 #define CONVOY_TCP_INDEX_OPS
@@ -50,6 +50,44 @@ def Tcp_GatherOp : Tcp_IndexOp<"gather"> {
     %y = tcp.gather %x, %i {dim = 1 : index} : tensor<4x8xf32>, tensor<4x3xi64> -> tensor<4x3xf32>
     ```
   }];
+}
+
+def Tcp_ScatterKind : Tcp_Enum<"ScatterKind", "how tcp.scatter combines an element and an update", [
+  I32EnumCase<"Set", 0, "set">, I32EnumCase<"Add", 1, "add">, I32EnumCase<"Mul", 2, "mul">,
+  I32EnumCase<"Max", 3, "max">, I32EnumCase<"Min", 4, "min">]>;
+
+def Tcp_ScatterOp : Tcp_Op<"scatter", [AllElementTypesMatch<["input", "updates", "output"]>]> {
+  let summary = "the input with elements replaced by, or combined with, updates";
+  let description = [{
+    Begins with `output = input`. For each element of `updates`, in row-major order:
+    `output[a..., indices[a..., i, b...], b...] = combine(that element, updates[a..., i, b...])`,
+    where `i` is in `dim` (aten.scatter, scatter_reduce, index_put, index_add). `kind` is one of
+    `set` (the update), `add`, `mul`, `max`, `min`; the last two give NaN if one of both is NaN.
+    `add` and `max` of i1 are `or`, `mul` and `min` are `and`. Several updates of one element apply
+    in order, so the result is deterministic: with `set`, the last one remains. An update whose
+    index is negative or not below the size of `dim` has no effect.
+
+    On the CPU, the work is proportional to the number of updates. A kernel has one thread for each
+    element, which reads all indices along `dim` and needs no atomics; with `set`, the elements that
+    have their indices in common, because these broadcast, share that work.
+
+    **Constraints**
+
+    * (c1) `dim` is a dim of the input.
+    * (c2) `indices` has the rank of the input; each dim except `dim` is 1, which broadcasts, or the
+      input's.
+    * (c3) the shape of `updates` is the input's with `dim` of the size that it has in `indices`.
+    * (c4) the result's shape is the input's.
+    * (c5) `kind` is one of these five.
+
+    ```mlir
+    %y = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "add"} : tensor<9x64xf32>, tensor<5x1xi64>, tensor<5x64xf32> -> tensor<9x64xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_Tensor:$input, Tcp_IndexTensor:$indices, Tcp_Tensor:$updates, IndexAttr:$dim, Tcp_EnumString<Tcp_ScatterKind>:$kind);
+  let results = (outs Tcp_Tensor:$output);
+  let assemblyFormat = "$input `,` $indices `,` $updates attr-dict `:` type($input) `,` type($indices) `,` type($updates) `->` type($output)";
+  let hasVerifier = 1;
 }
 
 #endif // CONVOY_TCP_INDEX_OPS

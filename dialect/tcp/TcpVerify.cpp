@@ -439,6 +439,33 @@ LogicalResult GatherOp::verify() {
   return expectShape(*this, getOutput(), indices);
 }
 
+LogicalResult ScatterOp::verify() {
+  // scatter_c1
+  ArrayRef<int64_t> input = shapeOf(getInput()), indices = shapeOf(getIndices());
+  int64_t dim = getDim().getSExtValue();
+  if (failed(expectDim(*this, dim, input.size())))
+    return failure();
+  // scatter_c2
+  bool fits = indices.size() == input.size();
+  for (int64_t i = 0, rank = input.size(); fits && i < rank; ++i)
+    fits = i == dim || indices[i] == 1 || indices[i] == input[i];
+  if (!fits)
+    return emitOpError("expects indices of the input's rank, whose dims except dim ")
+           << dim << " are 1 or the input's, but got " << str(indices) << " for " << str(input);
+  // scatter_c3
+  SmallVector<int64_t> expected(input);
+  expected[dim] = indices[dim];
+  if (shapeOf(getUpdates()) != ArrayRef(expected))
+    return emitOpError("expects updates of shape ")
+           << str(expected) << ", but got " << str(shapeOf(getUpdates()));
+  // scatter_c5
+  StringRef kind = getKindAttr();
+  if (!symbolizeScatterKind(kind))
+    return emitOpError("expects 'kind' to be set, add, mul, max or min, but got ") << kind;
+  // scatter_c4
+  return expectShape(*this, getOutput(), input);
+}
+
 //===-- groups -------------------------------------------------------------===//
 
 LogicalResult IsolatedGroupOp::verify() {

@@ -4,6 +4,7 @@
 // lowered.
 
 #include "dialect/tcp/TcpOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
@@ -101,7 +102,7 @@ void ConvertTcpToLinalgPass::runOnOperation() {
 
   ConversionTarget target(*context);
   target.addLegalDialect<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect,
-                         math::MathDialect, tensor::TensorDialect>();
+                         math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
   target.addIllegalDialect<convoy::tcp::TcpDialect>();
   if (failed(applyPartialConversion(function, target, std::move(patterns))))
     signalPassFailure();

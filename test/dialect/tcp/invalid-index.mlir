@@ -69,3 +69,59 @@ func.func @gather_of_other_type(%x: tensor<5x4xf32>, %i: tensor<5x3xi32>) {
   %0 = tcp.gather %x, %i {dim = 1 : index} : tensor<5x4xf32>, tensor<5x3xi32> -> tensor<5x3xf16>
   return
 }
+
+// -----
+
+func.func @scatter_c1(%x: tensor<5x4xf32>, %i: tensor<3x4xi64>, %u: tensor<3x4xf32>) {
+  // expected-error@+1 {{'tcp.scatter' op expects 'dim' below the rank 2 of the input, but got 2}}
+  %0 = tcp.scatter %x, %i, %u {dim = 2 : index, kind = "set"} : tensor<5x4xf32>, tensor<3x4xi64>, tensor<3x4xf32> -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_c2(%x: tensor<5x4xf32>, %i: tensor<3x2xi64>, %u: tensor<3x4xf32>) {
+  // expected-error@+1 {{'tcp.scatter' op expects indices of the input's rank, whose dims except dim 0 are 1 or the input's, but got [3, 2] for [5, 4]}}
+  %0 = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "set"} : tensor<5x4xf32>, tensor<3x2xi64>, tensor<3x4xf32> -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_c2_rank(%x: tensor<5x4xf32>, %i: tensor<3xi64>, %u: tensor<3x4xf32>) {
+  // expected-error@+1 {{'tcp.scatter' op expects indices of the input's rank, whose dims except dim 0 are 1 or the input's, but got [3] for [5, 4]}}
+  %0 = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "set"} : tensor<5x4xf32>, tensor<3xi64>, tensor<3x4xf32> -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_c3(%x: tensor<5x4xf32>, %i: tensor<3x1xi64>, %u: tensor<3x1xf32>) {
+  // expected-error@+1 {{'tcp.scatter' op expects updates of shape [3, 4], but got [3, 1]}}
+  %0 = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "set"} : tensor<5x4xf32>, tensor<3x1xi64>, tensor<3x1xf32> -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_c4(%x: tensor<5x4xf32>, %i: tensor<3x1xi64>, %u: tensor<3x4xf32>) {
+  // expected-error@+1 {{'tcp.scatter' op expects result shape [5, 4], but got [3, 4]}}
+  %0 = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "set"} : tensor<5x4xf32>, tensor<3x1xi64>, tensor<3x4xf32> -> tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_c5(%x: tensor<5x4xf32>, %i: tensor<3x1xi64>, %u: tensor<3x4xf32>) {
+  // expected-error@+1 {{'tcp.scatter' op expects 'kind' to be set, add, mul, max or min, but got mean}}
+  %0 = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "mean"} : tensor<5x4xf32>, tensor<3x1xi64>, tensor<3x4xf32> -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_of_other_type(%x: tensor<5x4xf32>, %i: tensor<3x1xi64>, %u: tensor<3x4xf16>) {
+  // expected-error@+1 {{'tcp.scatter' op failed to verify that all of {input, updates, output} have same element type}}
+  %0 = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "set"} : tensor<5x4xf32>, tensor<3x1xi64>, tensor<3x4xf16> -> tensor<5x4xf32>
+  return
+}

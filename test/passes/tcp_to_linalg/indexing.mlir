@@ -37,3 +37,49 @@ func.func @divide_integers(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32
   %0 = tcp.div %x, %y : tensor<4xi32>, tensor<4xi32> -> tensor<4xi32>
   return %0 : tensor<4xi32>
 }
+
+// The loops are over the updates; an index out of range writes back the element.
+// CHECK-LABEL: func.func @scatter
+// CHECK-SAME: (%[[X:.*]]: tensor<5x4xf32>, %[[I:.*]]: tensor<3x1xi64>, %[[U:.*]]: tensor<3x4xf32>)
+// CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[OUTER:.*]] = %[[X]])
+// CHECK: scf.for %[[COLUMN:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[Y:.*]] = %[[OUTER]])
+// CHECK: tensor.extract %[[I]][%[[ROW]], %{{.*}}]
+// CHECK: %[[INSIDE:.*]] = arith.minsi
+// CHECK: %[[VALID:.*]] = arith.cmpi ule
+// CHECK: %[[ELEMENT:.*]] = tensor.extract %[[Y]][%[[INSIDE]], %[[COLUMN]]]
+// CHECK: %[[UPDATE:.*]] = tensor.extract %[[U]][%[[ROW]], %[[COLUMN]]]
+// CHECK: %[[SUM:.*]] = arith.addf %[[ELEMENT]], %[[UPDATE]]
+// CHECK: %[[NEXT:.*]] = arith.select %[[VALID]], %[[SUM]], %[[ELEMENT]]
+// CHECK: tensor.insert %[[NEXT]] into %[[Y]][%[[INSIDE]], %[[COLUMN]]]
+func.func @scatter(%x: tensor<5x4xf32>, %i: tensor<3x1xi64>, %u: tensor<3x4xf32>) -> tensor<5x4xf32> {
+  %0 = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "add"} : tensor<5x4xf32>, tensor<3x1xi64>, tensor<3x4xf32> -> tensor<5x4xf32>
+  return %0 : tensor<5x4xf32>
+}
+
+// On the GPU, each element of the result reads the indices of its updates, in order.
+// CHECK-LABEL: func.func @scatter_cuda
+// CHECK-SAME: (%[[X:.*]]: tensor<5x4xf32>, %[[I:.*]]: tensor<3x1xi64>, %[[U:.*]]: tensor<3x4xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[I]], %[[U]] : {{.*}}) outs(%[[X]] : tensor<5x4xf32>)
+// CHECK: ^bb0(%[[INDEX:.*]]: i64, %[[UPDATE:.*]]: f32, %[[ELEMENT:.*]]: f32):
+// CHECK: linalg.index 0
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[INDEX]], %{{.*}} : i64
+// CHECK: %[[SUM:.*]] = arith.addf %[[ELEMENT]], %[[UPDATE]]
+// CHECK: arith.select %[[SAME]], %[[SUM]], %[[ELEMENT]]
+func.func @scatter_cuda(%x: tensor<5x4xf32>, %i: tensor<3x1xi64>, %u: tensor<3x4xf32>) -> tensor<5x4xf32> attributes {tcp.target = "cuda"} {
+  %0 = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "add"} : tensor<5x4xf32>, tensor<3x1xi64>, tensor<3x4xf32> -> tensor<5x4xf32>
+  return %0 : tensor<5x4xf32>
+}
+
+// The number of the last update is found once for each row.
+// CHECK-LABEL: func.func @scatter_set_cuda
+// CHECK-SAME: (%[[X:.*]]: tensor<5x4xf32>, %[[I:.*]]: tensor<3x1xi64>, %[[U:.*]]: tensor<3x4xf32>)
+// CHECK: %[[NONE:.*]] = linalg.fill ins(%c-1_i64 : i64) outs(%{{.*}} : tensor<5x1xi64>)
+// CHECK: %[[LAST:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[I]] : {{.*}}) outs(%[[NONE]] : tensor<5x1xi64>)
+// CHECK: linalg.index 2
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]} ins(%[[LAST]], %[[X]] : {{.*}})
+// CHECK: %[[UPDATE:.*]] = tensor.extract %[[U]]
+// CHECK: arith.select %{{.*}}, %[[UPDATE]], %{{.*}} : f32
+func.func @scatter_set_cuda(%x: tensor<5x4xf32>, %i: tensor<3x1xi64>, %u: tensor<3x4xf32>) -> tensor<5x4xf32> attributes {tcp.target = "cuda"} {
+  %0 = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "set"} : tensor<5x4xf32>, tensor<3x1xi64>, tensor<3x4xf32> -> tensor<5x4xf32>
+  return %0 : tensor<5x4xf32>
+}
