@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Cases of op_cases for indexing, sorting and running totals: name, module, inputs."""
+"""Cases of op_cases for indexing, writes at indices, sorting and running totals: name, module, inputs."""
 
 from __future__ import annotations
 
@@ -62,5 +62,37 @@ INDEX_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("norm_orders", lambda x: tuple(torch.linalg.vector_norm(x, p, 1) for p in (0, 1, 2, 3, 0.5, float("inf"), -float("inf"))), (2, 5)),
     ("remainder_int", lambda x, y: (x % y, x % 3, x % -3, 7 % y, torch.fmod(x, y)), _LONGS, _DIVISORS),
     ("floor_divide_int", lambda x, y: (x // y, x // -3, torch.div(x, y, rounding_mode="trunc")), _LONGS, _DIVISORS),
+    ("scatter", lambda x, i, u: x.scatter(1, i, u), (2, 5), _IDS, (2, 3)),
+    ("scatter_first", lambda x, i, u: x.scatter(0, i, u), (5, 4), _IDS, (3, 3)),
+    ("scatter_value", lambda x, i: (x.scatter(1, i, 2.5), x.scatter(1, i, 2.0, reduce="multiply")), (3, 5), _IDS),
+    ("scatter_rank0", lambda x, i, u: x.scatter(0, i, u), (), torch.tensor(0), ()),
+    ("scatter_add", lambda x, i, u: (x.scatter_add(1, i, u), x.scatter(1, i, u, reduce="add")), (3, 5), _IDS, (2, 3)),
+    ("scatter_add_int", lambda x, i: x.scatter_add(1, i, i), _LONGS, _IDS % 4),
+    ("scatter_reduce", lambda x, i, u: tuple(x.scatter_reduce(1, i, u, k, include_self=s) for k in ("sum", "prod", "mean", "amax", "amin") for s in (True, False)), (2, 5), _IDS, (2, 3)),
+    ("scatter_reduce_int", lambda x, i, u: tuple(x.scatter_reduce(1, i, u, k, include_self=s) for k in ("mean", "amax", "amin") for s in (True, False)), _LONGS[:2].clone(), _IDS % 4, _LONGS[:2, 1:].clone()),
+    ("index_add", lambda x, i, u: (x.index_add(1, i, u), x.index_add(1, i, u, alpha=-2.5)), (2, 5, 3), _IDS[1].clone(), (2, 3, 3)),
+    ("index_add_bool", lambda x, i, u: x.index_add(0, i, u), _FLAGS, _IDS[1].clone(), _FLAGS),
+    ("index_copy", lambda x, i, u: x.index_copy(0, i, u), (5, 4), _IDS[0].clone(), (3, 4)),
+    ("index_copy_rank0", lambda x, i, u: x.index_copy(0, i, u), (5,), _IDS[0, 0].clone(), ()),
+    ("index_fill", lambda x, i, v: (x.index_fill(1, i - 5, 2.5), x.index_fill(0, i % 2, v)), (2, 5), _IDS[0].clone(), ()),
+    ("index_reduce", lambda x, i, u: tuple(x.index_reduce(0, i, u, k, include_self=s) for k in ("prod", "mean", "amax", "amin") for s in (True, False)), (5, 4), _IDS[1].clone(), (3, 4)),
+    ("index_put", lambda x, i, u: x.index_put((i - 3,), u), (5, 4), _IDS[0].clone(), (3, 4)),
+    ("index_put_accumulate", lambda x, i, u: x.index_put((i,), u, accumulate=True), (5, 4), _IDS, (2, 3, 1)),
+    ("index_put_pairs", lambda x, i, j, u: x.index_put((i, j), u, accumulate=True), (5, 6, 3), _IDS, _IDS[1].clone(), (3, 1)),
+    ("index_put_middle", lambda x, i, j, u: torch.ops.aten.index_put(x, [None, i, j], u), (2, 5, 6), _IDS, _IDS[:, :1].clone(), (2, 2, 3)),
+    ("index_put_apart", lambda x, i, j, u: torch.ops.aten.index_put(x, [i, None, j], u), (5, 2, 6), _IDS, _IDS, (2, 3, 2)),
+    ("index_put_mask", lambda x, m, u: (x.index_put((m,), u), x.index_put((m,), u, accumulate=True)), (3, 3), _FLAGS, ()),
+    ("index_put_mask_values", lambda x, m, u: (x.index_put((m,), u[:, 0]), torch.ops.aten.index_put(x, [None, m[2]], u[:3, :1])), (3, 3), _FLAGS, (5, 2)),
+    ("put", lambda x, i, u: (x.put(i - 4, u), x.put(i, u, accumulate=True)), (2, 3), _IDS, (2, 3)),
+    ("masked_scatter", lambda x, m, u: x.masked_scatter(m, u), (2, 3, 3), _FLAGS, (12,)),
+    ("slice_scatter", lambda x, u: (x.slice_scatter(u[:, :2].clone(), 1, -3, -1), x.slice_scatter(u, 1, 0, 5, 2), x.slice_scatter(u[:, :0].clone(), 1, 2, 2)), (2, 5), (2, 3)),
+    ("select_scatter", lambda x, u: (x.select_scatter(u, 1, -1), x.select_scatter(u, 1, 0), x.select_scatter(u, 1, 2)), (3, 5, 2), (3, 2)),
+    ("diagonal", lambda x: (x.diagonal(), x.diagonal(1, 2, 0), x.diagonal(-2, 0, 1), x.diagonal(2, 1, 2)), (3, 4, 3)),
+    ("diagonal_scatter", lambda x, u: (x.diagonal_scatter(u), x.T.diagonal_scatter(u, -1), x.diagonal_scatter(u[:1].clone(), -2)), (3, 4), (3,)),
+    ("unfold", lambda x: (x.unfold(1, 3, 2), x.unfold(0, 2, 1), x[0, 0].unfold(0, 1, 1)), (2, 7)),
+    ("as_strided", lambda x: (x.as_strided((2, 3), (1, 2), 1), torch.as_strided_copy(x, (3, 3), (1, 1))), (2, 5)),
+    ("as_strided_scatter", lambda x, u: x.as_strided_scatter(u, (2, 3), (1, 2), 1), (2, 5), (2, 3)),
+    ("col2im", lambda x: F.fold(x, (5, 6), (2, 3), dilation=(2, 1), padding=1, stride=(1, 2)), (2, 12, 15)),
+    ("im2col", lambda x: F.unfold(x, (2, 3), dilation=(2, 1), padding=1, stride=(1, 2)), (2, 2, 5, 6)),
     ("one_hot", lambda i: F.one_hot(i, 5), _IDS),
 ]  # fmt: skip

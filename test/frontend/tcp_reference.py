@@ -9,6 +9,7 @@ float rounds to it and continues in float64.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -114,7 +115,14 @@ def _check(what: str, kind: ir.Type, tensor: Tensor, *, exact: bool) -> None:
 
 
 #: Ops whose operands may differ in type.
-_MIXED = ("tcp.cast", "tcp.select", "tcp.index_select", "tcp.gather", "tcp.max_pool_backward")
+_MIXED = (
+    "tcp.cast",
+    "tcp.select",
+    "tcp.index_select",
+    "tcp.gather",
+    "tcp.scatter",
+    "tcp.max_pool_backward",
+)
 
 
 def _execute(op: ir.Operation, operands: list[Tensor]) -> Tensor:
@@ -382,6 +390,25 @@ def _gather(x: Tensor, indices: Tensor, dim: int) -> Tensor:
     return _filled(x.gather(dim, torch.where(valid, indices, 0).long()), valid)
 
 
+def _scatter(x: Tensor, indices: Tensor, updates: Tensor, dim: int, kind: str) -> Tensor:
+    """One update at a time, in row-major order."""
+    combine: Callable[[Tensor, Tensor], Tensor] = {
+        "set": lambda old, new: new,
+        "add": lambda old, new: old | new if old.dtype == torch.bool else old + new,
+        "mul": lambda old, new: old * new,
+        "max": torch.maximum,
+        "min": torch.minimum,
+    }[kind]
+    y = x.clone()
+    indices = indices.expand(updates.shape)
+    for place in itertools.product(*map(range, updates.shape)):
+        index = int(indices[place])
+        if 0 <= index < x.shape[dim]:
+            target = (*place[:dim], index, *place[dim + 1 :])
+            y[target] = combine(y[target], updates[place])
+    return y
+
+
 _OPS: dict[str, Callable[..., Tensor]] = {
     **{
         name: getattr(torch, name)
@@ -439,6 +466,7 @@ _OPS: dict[str, Callable[..., Tensor]] = {
     "pad": _pad,
     "index_select": _index_select,
     "gather": _gather,
+    "scatter": _scatter,
     "reverse": lambda x, dims: x.flip(dims),
 }
 

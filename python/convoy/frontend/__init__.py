@@ -21,9 +21,11 @@ from convoy.frontend import (  # noqa: F401, registers converters
     pooling,
     reduction,
     resize,
+    scatter,
     shape,
     slicing,
     unary,
+    views,
 )
 from convoy.frontend._export import decompositions, has_conversion, read_exported
 from convoy.frontend._importer import ImportedModule, import_exported, import_module

@@ -192,7 +192,17 @@ def _is_own(filename: str) -> bool:
 def decompositions() -> dict[Any, Any]:
     """Torch's decompositions of ops without a converter."""
     table = torch.export.default_decompositions().items()  # type: ignore[no-untyped-call]
-    return {op: rule for op, rule in table if str(op).removesuffix(".default") not in CONVERTERS}
+    own = {torch.ops.aten.as_strided_copy.default: _as_strided_copy}
+    return own | {
+        op: rule for op, rule in table if str(op).removesuffix(".default") not in CONVERTERS
+    }
+
+
+def _as_strided_copy(
+    x: torch.Tensor, size: list[int], stride: list[int], offset: int | None = None
+) -> torch.Tensor:
+    """torch-mlir replaces as_strided by an index while the strides of its operand are known."""
+    return torch.as_strided(x, size, stride, offset).clone()
 
 
 def has_conversion(op: torch._ops.OpOverload) -> bool:
@@ -250,12 +260,23 @@ def line_of(node: torch.fx.Node) -> SourceLine:
 
 
 def check_operations(graph: torch.fx.Graph) -> None:
-    """Raises UnsupportedOpsError for higher-order ops such as torch.cond and torch.while_loop:
-    torch-mlir does not import them, and `tcp` has no control flow."""
+    """Raises UnsupportedOpsError for ops that depend on what `tcp` does not have: higher-order ops
+    such as torch.cond and torch.while_loop, which run other graphs, and writes by the strides of a
+    tensor that is not contiguous."""
     found: dict[str, list[SourceLine]] = {}
+    strided: dict[str, list[SourceLine]] = {}
     for node in graph.nodes:
         if node.op == "call_function" and isinstance(node.target, HigherOrderOperator):
             found.setdefault(str(node.target), []).append(line_of(node))
+        if node.target is torch.ops.aten.as_strided_scatter.default:
+            value = node.args[0].meta["val"]
+            if not value.is_contiguous() or value.storage_offset() != 0:
+                strided.setdefault("aten.as_strided_scatter", []).append(line_of(node))
+    if strided:
+        reason = "expected a contiguous tensor, got other strides; call contiguous() on it"
+        raise UnsupportedOpsError(
+            UnsupportedOp(op, reason, tuple(lines)) for op, lines in strided.items()
+        )
     if found:
         reason = (
             "expected a model without control flow, got an op that runs other graphs; "

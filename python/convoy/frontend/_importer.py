@@ -160,7 +160,9 @@ def import_program(
     importer = FxImporter(context=context)
     function = _torch_function(importer, program.graph)
     torch_text = importer.module.operation.get_asm(enable_debug_info=True)
-    converted = convert_function(function, arguments, outputs, Literals(torch_text))
+    # torch-mlir makes literals of the indices that it replaces aten.as_strided by.
+    literals = Literals(torch_text)
+    converted = convert_function(function, arguments, outputs, literals)
     return _imported(
         name,
         converted,

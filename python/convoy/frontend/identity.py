@@ -27,6 +27,12 @@ def same(b: Builder, call: Call) -> ir.Value:
     return call.args[0]
 
 
+@converts("aten.copy")
+def copy(b: Builder, call: Call) -> ir.Value:
+    """The second operand, broadcast and cast to the type of the first one."""
+    return b.broadcast(b.cast(call.args[1], call.result.dtype), call.result.shape)
+
+
 @converts("aten.dropout")
 def dropout(b: Builder, call: Call) -> ir.Value:
     """The identity at inference."""

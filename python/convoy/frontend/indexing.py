@@ -9,16 +9,17 @@ NaN, or the smallest number of an integer type, as `tcp.index_select` says.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch_mlir import ir
 
 from convoy.dialects import tcp
-from convoy.frontend._builder import Builder, type_of
+from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import TensorType
 
-__all__: list[str] = []
+__all__ = ["flat_position", "from_end"]
 
 
 def _select(b: Builder, x: ir.Value, indices: ir.Value, dim: int) -> ir.Value:
@@ -28,7 +29,7 @@ def _select(b: Builder, x: ir.Value, indices: ir.Value, dim: int) -> ir.Value:
     return b.emit(tcp.IndexSelectOp, TensorType(shape, kind.dtype), x, indices, dim=dim)
 
 
-def _from_end(b: Builder, indices: ir.Value, size: int) -> ir.Value:
+def from_end(b: Builder, indices: ir.Value, size: int) -> ir.Value:
     """Adds `size` to negative indices."""
     kind = type_of(indices)
     negative = b.compare("lt", indices, b.scalar(0, kind.dtype, kind.rank))
@@ -55,7 +56,7 @@ def index_select(b: Builder, call: Call) -> ir.Value:
 def take(b: Builder, call: Call) -> ir.Value:
     x, indices = call.args
     count = math.prod(type_of(x).shape)
-    return _select(b, b.reshape(x, (count,)), _from_end(b, indices, count), 0)
+    return _select(b, b.reshape(x, (count,)), from_end(b, indices, count), 0)
 
 
 @converts("aten.gather")
@@ -83,16 +84,33 @@ def index(b: Builder, call: Call) -> ir.Value:
         x = b.transpose(x, [*dims, *rest])
         dims = list(range(len(dims)))
     sizes = type_of(x).shape[dims[0] : dims[-1] + 1]
-    # Indices may be int32 and int64.
-    given = [b.cast(value, torch.int64) for value in given] if len(given) > 1 else given
-    given = [_from_end(b, value, size) for value, size in zip(given, sizes, strict=True)]
     shape = type_of(x).shape
     x = b.reshape(x, (*shape[: dims[0]], math.prod(sizes), *shape[dims[-1] + 1 :]))
-    return _select(b, x, _position(b, given, sizes), dims[0])
+    return _select(b, x, flat_position(b, given, sizes), dims[0])
 
 
-def _position(b: Builder, indices: list[ir.Value], sizes: tuple[int, ...]) -> ir.Value:
-    """The row-major position of an element; -1 if an index is out of range."""
+def flat_position(b: Builder, indices: Sequence[ir.Value], sizes: tuple[int, ...]) -> ir.Value:
+    """The row-major position of an element in dims of `sizes`; -1 if an index is out of range.
+
+    Args:
+        b: The builder.
+        indices: The index of each dim, which broadcast; negative ones count from the end.
+        sizes: The sizes of the dims.
+
+    Returns:
+        The positions.
+
+    Raises:
+        Unsupported: An index is a mask, or a result has no elements.
+    """
+    if any(type_of(value).dtype == torch.bool for value in indices):
+        msg = "expected integer indices, got a mask, whose number of elements depends on data"
+        raise Unsupported(msg)
+    # Indices may be int32 and int64.
+    indices = [
+        from_end(b, value if len(indices) == 1 else b.cast(value, torch.int64), size)
+        for value, size in zip(indices, sizes, strict=True)
+    ]
     if len(indices) == 1:
         return indices[0]
     position, valid = None, None

@@ -15,7 +15,7 @@ from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import TensorType
 
-__all__ = ["position_of_extremum", "reversed_order"]
+__all__ = ["position_of_extremum", "reversed_order", "scan_sum"]
 
 #: The largest number of pairs of elements that sorting compares.
 _MOST_PAIRS = 2**34
@@ -79,6 +79,11 @@ def running_total(b: Builder, call: Call) -> ir.Value:
         op, neutral = (tcp.AddOp, 0.0) if call.name == "aten.cumsum" else (tcp.MulOp, 1.0)
         x = _scan(b, x, dim % type_of(x).rank, op, neutral)
     return b.cast(x, call.result.dtype)
+
+
+def scan_sum(b: Builder, x: ir.Value, dim: int) -> ir.Value:
+    """The sum of each element of `dim` and those before it, in the dtype of `x`."""
+    return _scan(b, x, dim, tcp.AddOp, 0.0)
 
 
 def _scan(b: Builder, x: ir.Value, dim: int, op: type[ir.OpView], neutral: float) -> ir.Value:

@@ -32,7 +32,7 @@ def reshape(b: Builder, call: Call) -> ir.Value:
     return b.reshape(call.args[0], call.result.shape)
 
 
-@converts("aten.permute")
+@converts("aten.permute", "aten.permute_copy")
 def permute(b: Builder, call: Call) -> ir.Value:
     x, dims = call.args
     return b.transpose(x, [dim % len(dims) for dim in dims])

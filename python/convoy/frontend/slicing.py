@@ -33,7 +33,7 @@ def select(b: Builder, call: Call) -> ir.Value:
     return b.reshape(b.slice(x, dim, index % kind.shape[dim], 1), call.result.shape)
 
 
-@converts("aten.narrow")
+@converts("aten.narrow", "aten.narrow_copy")
 def narrow(b: Builder, call: Call) -> ir.Value:
     x, dim, start, length = call.args
     dim %= type_of(x).rank
