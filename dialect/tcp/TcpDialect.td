@@ -64,6 +64,7 @@ class Tcp_TensorOf<list<Type> elements>
                    StaticShapeTensorOf<elements>.summary # " of at most 2^40 elements", "::mlir::RankedTensorType">;
 def Tcp_Tensor : Tcp_TensorOf<[AnyFloat, AnySignlessInteger]>;
 def Tcp_FloatTensor : Tcp_TensorOf<[AnyFloat]>;
+def Tcp_IntTensor : Tcp_TensorOf<[AnySignlessInteger]>;
 def Tcp_BoolTensor : Tcp_TensorOf<[I1]>;
 def Tcp_IndexTensor : Tcp_TensorOf<[I32, I64]>;
 

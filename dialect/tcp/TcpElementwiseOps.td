@@ -109,6 +109,23 @@ def Tcp_MaximumOp : Tcp_BinaryOp<"maximum", "larger of two, NaN if either is", "
 def Tcp_MinimumOp : Tcp_BinaryOp<"minimum", "smaller of two, NaN if either is", "aten.minimum", [Commutative]>;
 def Tcp_PowOp : Tcp_BinaryOp<"pow", "first raised to the second", "aten.pow">;
 
+class Tcp_IntBinaryOp<string mnemonic, string what, string aten, list<Trait> traits = []>
+    : Tcp_BinaryOp<mnemonic, what, aten, traits> {
+  let description = "Elementwise " # what # " of integers (" # aten # ").\n\n**Constraints**\n\n* (c1) each result dim is the "
+                    "operands' dim; dims of size 1 broadcast.\n\n```mlir\n%y = tcp." # mnemonic #
+                    " %a, %b : tensor<4x8xi32>, tensor<1x8xi32> -> tensor<4x8xi32>\n```\n";
+  let arguments = (ins Tcp_IntTensor:$lhs, Tcp_IntTensor:$rhs);
+  let results = (outs Tcp_IntTensor:$output);
+  let hasFolder = 0;
+}
+
+def Tcp_BitwiseAndOp : Tcp_IntBinaryOp<"bitwise_and", "and of each bit", "aten.bitwise_and", [Commutative]>;
+def Tcp_BitwiseOrOp : Tcp_IntBinaryOp<"bitwise_or", "or of each bit", "aten.bitwise_or", [Commutative]>;
+def Tcp_BitwiseXorOp : Tcp_IntBinaryOp<"bitwise_xor", "exclusive or of each bit", "aten.bitwise_xor", [Commutative]>;
+def Tcp_ShiftLeftOp : Tcp_IntBinaryOp<"shift_left", "product with two to the second, 0 if the second is negative or not below the number of bits,", "aten.bitwise_left_shift">;
+def Tcp_ShiftRightOp : Tcp_IntBinaryOp<"shift_right", "quotient by two to the second, rounded down, -1 or 0 if the second is negative or not below the number of bits,", "aten.bitwise_right_shift">;
+def Tcp_GcdOp : Tcp_IntBinaryOp<"gcd", "greatest common divisor, which is positive, or 0 of two zeros,", "aten.gcd", [Commutative]>;
+
 def Tcp_ComparePredicate : Tcp_Enum<"ComparePredicate", "a comparison of two numbers", [
   I32EnumCase<"Eq", 0, "eq">, I32EnumCase<"Ne", 1, "ne">, I32EnumCase<"Lt", 2, "lt">, I32EnumCase<"Le", 3, "le">,
   I32EnumCase<"Gt", 4, "gt">, I32EnumCase<"Ge", 5, "ge">]>;

@@ -3,6 +3,7 @@
 // Elementwise ops: one pattern for all of them, and a builder of their scalar code.
 
 #include "dialect/tcp/TcpOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
 #include "passes/tcp_to_linalg/Patterns.h"
@@ -119,6 +120,12 @@ public:
           return arithmetic<arith::MinimumFOp, arith::MinSIOp, arith::AndIOp>();
         })
         .Case([&](tcp::PowOp) { return buildPow(); })
+        .Case([&](tcp::BitwiseAndOp) { return binary<arith::AndIOp>(args[0], args[1]); })
+        .Case([&](tcp::BitwiseOrOp) { return binary<arith::OrIOp>(args[0], args[1]); })
+        .Case([&](tcp::BitwiseXorOp) { return binary<arith::XOrIOp>(args[0], args[1]); })
+        .Case([&](tcp::GcdOp) { return isBool() ? Value() : greatestCommonDivisor(); })
+        .Case([&](tcp::ShiftLeftOp) { return isBool() ? Value() : shiftLeft(); })
+        .Case([&](tcp::ShiftRightOp) { return isBool() ? Value() : shiftRight(); })
         .Case([&](tcp::CompareOp compare) { return buildCompare(compare.getPredicate()); })
         .Case([&](tcp::SelectOp) {
           return arith::SelectOp::create(builder, loc, args[0], args[1], args[2]).getResult();
@@ -162,6 +169,44 @@ private:
     return arith::SelectOp::create(
         builder, loc, isZero, constant(0),
         arith::SelectOp::create(builder, loc, isMinusOne, negated, quotient));
+  }
+
+  /// Whether the second operand, which is large as an unsigned number if it is negative, is below
+  /// the number of bits. arith's shifts are undefined otherwise.
+  Value isShift() {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, args[1],
+                                 constant(type.getIntOrFloatBitWidth()));
+  }
+
+  Value shiftLeft() {
+    Value valid = isShift();
+    Value count = arith::SelectOp::create(builder, loc, valid, args[1], constant(0));
+    return arith::SelectOp::create(builder, loc, valid, binary<arith::ShLIOp>(args[0], count),
+                                   constant(0));
+  }
+
+  Value shiftRight() {
+    Value count = arith::SelectOp::create(builder, loc, isShift(), args[1],
+                                          constant(type.getIntOrFloatBitWidth() - 1));
+    return binary<arith::ShRSIOp>(args[0], count);
+  }
+
+  /// Euclid's algorithm on absolute values, whose largest one is a positive unsigned number.
+  Value greatestCommonDivisor() {
+    SmallVector<Value> start = {math::AbsIOp::create(builder, loc, args[0]),
+                                math::AbsIOp::create(builder, loc, args[1])};
+    auto loop = scf::WhileOp::create(
+        builder, loc, TypeRange{type, type}, start,
+        [&](OpBuilder &inner, Location innerLoc, ValueRange pair) {
+          Value goesOn = arith::CmpIOp::create(inner, innerLoc, arith::CmpIPredicate::ne, pair[1],
+                                               scalarConstant(inner, innerLoc, type, 0));
+          scf::ConditionOp::create(inner, innerLoc, goesOn, pair);
+        },
+        [&](OpBuilder &inner, Location innerLoc, ValueRange pair) {
+          Value rest = arith::RemUIOp::create(inner, innerLoc, pair[0], pair[1]);
+          scf::YieldOp::create(inner, innerLoc, ValueRange{pair[1], rest});
+        });
+    return loop.getResult(0);
   }
 
   Value onePlusExpOfMinus() {
@@ -269,12 +314,46 @@ private:
     return result ? result : constant(1);
   }
 
+  /// The first to the power of the second by squaring. A negative power is a fraction, which rounds
+  /// to 0, except for 1 and -1, whose powers repeat.
+  Value powerOfIntegers() {
+    Value zero = constant(0), one = constant(1);
+    auto compare = [&](OpBuilder &at, arith::CmpIPredicate predicate, Value a, Value b) -> Value {
+      return arith::CmpIOp::create(at, loc, predicate, a, b);
+    };
+    auto loop = scf::WhileOp::create(
+        builder, loc, TypeRange{type, type, type}, ValueRange{one, args[0], args[1]},
+        [&](OpBuilder &inner, Location, ValueRange state) {
+          Value goesOn = compare(inner, arith::CmpIPredicate::sgt, state[2], zero);
+          scf::ConditionOp::create(inner, loc, goesOn, state);
+        },
+        [&](OpBuilder &inner, Location, ValueRange state) {
+          Value bit = arith::AndIOp::create(inner, loc, state[2], one);
+          Value isSet = compare(inner, arith::CmpIPredicate::ne, bit, zero);
+          Value product = arith::MulIOp::create(inner, loc, state[0], state[1]);
+          Value result = arith::SelectOp::create(inner, loc, isSet, product, state[0]);
+          Value square = arith::MulIOp::create(inner, loc, state[1], state[1]);
+          Value rest = arith::ShRSIOp::create(inner, loc, state[2], one);
+          scf::YieldOp::create(inner, loc, ValueRange{result, square, rest});
+        });
+    Value isOdd =
+        compare(builder, arith::CmpIPredicate::ne, binary<arith::AndIOp>(args[1], one), zero);
+    Value isOne = compare(builder, arith::CmpIPredicate::eq, args[0], one);
+    Value isMinusOne = compare(builder, arith::CmpIPredicate::eq, args[0], constant(-1));
+    Value sign = arith::SelectOp::create(builder, loc, isOdd, constant(-1), one);
+    Value fraction = arith::SelectOp::create(
+        builder, loc, isOne, one, arith::SelectOp::create(builder, loc, isMinusOne, sign, zero));
+    Value isNegative = compare(builder, arith::CmpIPredicate::slt, args[1], zero);
+    return arith::SelectOp::create(builder, loc, isNegative, fraction, loop.getResult(0));
+  }
+
   Value buildPow() {
     if (!isFloat) {
       APInt exponent;
-      if (isBool() || !matchPattern(args[1], m_ConstantInt(&exponent)) || exponent.isNegative())
+      if (isBool())
         return {};
-      return integerPower(exponent.getZExtValue());
+      bool isKnown = matchPattern(args[1], m_ConstantInt(&exponent)) && !exponent.isNegative();
+      return isKnown ? integerPower(exponent.getZExtValue()) : powerOfIntegers();
     }
     // The powers that PyTorch computes without pow.
     APFloat exponent(0.0);

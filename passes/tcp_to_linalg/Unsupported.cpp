@@ -4,7 +4,6 @@
 // op is reported with its reason.
 
 #include "dialect/tcp/TcpOps.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/tcp_to_linalg/Patterns.h"
 
 using namespace mlir;
@@ -36,19 +35,10 @@ std::string convoy::whyUnsupported(Operation *op) {
     return {};
 
   Type type = getElementTypeOrSelf(op->getOperand(0));
-  if (type.isInteger(1) &&
-      isa<tcp::NegOp, tcp::SubOp, tcp::DivOp, tcp::PowOp, tcp::ReduceSumOp>(op))
+  if (type.isInteger(1) && isa<tcp::NegOp, tcp::SubOp, tcp::DivOp, tcp::PowOp, tcp::GcdOp,
+                               tcp::ShiftLeftOp, tcp::ShiftRightOp, tcp::ReduceSumOp>(op))
     return message("expected numeric elements, but got ", type);
   if (isa<IntegerType>(type) && isa<tcp::ReduceMeanOp>(op))
     return message("expected elements of a float type, but got ", type);
-  if (isa<IntegerType>(type) && isa<tcp::PowOp>(op)) {
-    DenseElementsAttr exponent;
-    if (!matchPattern(op->getOperand(1), m_Constant(&exponent)) || !exponent.isSplat())
-      return message("expected a splat constant as the exponent of integers, but got ",
-                     op->getOperand(1).getType());
-    if (exponent.getSplatValue<APInt>().isNegative())
-      return message("expected a non-negative exponent of integers, but got ",
-                     exponent.getSplatValue<APInt>().getSExtValue());
-  }
   return {};
 }

@@ -125,3 +125,19 @@ func.func @floats_only(%a: tensor<4xi32>) {
   %0 = tcp.exp %a : tensor<4xi32> -> tensor<4xi32>
   return
 }
+
+// -----
+
+func.func @bitwise_and_of_floats(%a: tensor<2xf32>) {
+  // expected-error@+1 {{'tcp.bitwise_and' op operand #0 must be}}
+  %0 = tcp.bitwise_and %a, %a : tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @gcd_c1(%a: tensor<2xi32>, %b: tensor<3xi32>) {
+  // expected-error@+1 {{'tcp.gcd' op expects dims that are equal or 1, but got shapes [2] and [3]}}
+  %0 = tcp.gcd %a, %b : tensor<2xi32>, tensor<3xi32> -> tensor<2xi32>
+  return
+}

@@ -157,6 +157,23 @@ func.func @index(%x: tensor<5x4xf32>, %i: tensor<2x3xi64>, %j: tensor<5x9xi32>, 
   return
 }
 
+// CHECK-LABEL: func.func @integers
+func.func @integers(%a: tensor<4x8xi32>, %b: tensor<1x8xi32>) {
+  // CHECK: tcp.bitwise_and %{{.*}}, %{{.*}} : tensor<4x8xi32>, tensor<1x8xi32> -> tensor<4x8xi32>
+  %0 = tcp.bitwise_and %a, %b : tensor<4x8xi32>, tensor<1x8xi32> -> tensor<4x8xi32>
+  // CHECK: tcp.bitwise_or
+  %1 = tcp.bitwise_or %a, %b : tensor<4x8xi32>, tensor<1x8xi32> -> tensor<4x8xi32>
+  // CHECK: tcp.bitwise_xor
+  %2 = tcp.bitwise_xor %a, %b : tensor<4x8xi32>, tensor<1x8xi32> -> tensor<4x8xi32>
+  // CHECK: tcp.shift_left
+  %3 = tcp.shift_left %a, %b : tensor<4x8xi32>, tensor<1x8xi32> -> tensor<4x8xi32>
+  // CHECK: tcp.shift_right
+  %4 = tcp.shift_right %a, %b : tensor<4x8xi32>, tensor<1x8xi32> -> tensor<4x8xi32>
+  // CHECK: tcp.gcd
+  %5 = tcp.gcd %a, %b : tensor<4x8xi32>, tensor<1x8xi32> -> tensor<4x8xi32>
+  return
+}
+
 // CHECK-LABEL: func.func @group
 func.func @group(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
   // CHECK: %[[G:.*]]:2 = tcp.isolated_group %{{.*}}, %{{.*}} {

@@ -86,3 +86,37 @@ func.func @cast_of_half(%a: tensor<4xf16>) -> tensor<4xf32> {
   %1 = tcp.cast %0 : tensor<4xf16> -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// A number of bits out of range, for which arith's shifts are undefined, does not reach them.
+// CHECK-LABEL: func.func @shifts
+// CHECK: %[[VALID:.*]] = arith.cmpi ult, %[[BITS:.*]], %c16_i16 : i16
+// CHECK: %[[SAFE:.*]] = arith.select %[[VALID]], %[[BITS]], %c0_i16
+// CHECK: %[[LEFT:.*]] = arith.shli %{{.*}}, %[[SAFE]]
+// CHECK: arith.select %[[VALID]], %[[LEFT]], %c0_i16
+// CHECK: %[[VALID:.*]] = arith.cmpi ult, %[[BITS:.*]], %c16_i16 : i16
+// CHECK: %[[SAFE:.*]] = arith.select %[[VALID]], %[[BITS]], %c15_i16
+// CHECK: arith.shrsi %{{.*}}, %[[SAFE]]
+func.func @shifts(%a: tensor<4xi16>, %b: tensor<4xi16>) -> (tensor<4xi16>, tensor<4xi16>) {
+  %0 = tcp.shift_left %a, %b : tensor<4xi16>, tensor<4xi16> -> tensor<4xi16>
+  %1 = tcp.shift_right %a, %b : tensor<4xi16>, tensor<4xi16> -> tensor<4xi16>
+  return %0, %1 : tensor<4xi16>, tensor<4xi16>
+}
+
+// CHECK-LABEL: func.func @gcd
+// CHECK: math.absi
+// CHECK: scf.while
+// CHECK: arith.remui
+func.func @gcd(%a: tensor<4xi64>, %b: tensor<4xi64>) -> tensor<4xi64> {
+  %0 = tcp.gcd %a, %b : tensor<4xi64>, tensor<4xi64> -> tensor<4xi64>
+  return %0 : tensor<4xi64>
+}
+
+// CHECK-LABEL: func.func @power_of_integers
+// CHECK: scf.while
+// CHECK: arith.shrsi
+// CHECK: %[[NEGATIVE:.*]] = arith.cmpi slt
+// CHECK: arith.select %[[NEGATIVE]]
+func.func @power_of_integers(%a: tensor<4xi64>, %b: tensor<4xi64>) -> tensor<4xi64> {
+  %0 = tcp.pow %a, %b : tensor<4xi64>, tensor<4xi64> -> tensor<4xi64>
+  return %0 : tensor<4xi64>
+}
