@@ -430,7 +430,11 @@ _OPS: dict[str, Callable[..., Tensor]] = {
     **{name: getattr(torch, name) for name in ("sin", "sqrt", "tanh")},
     **{
         name: _binary(getattr(torch, name))
-        for name in ("add", "sub", "mul", "maximum", "minimum", "pow")
+        for name in ("add", "sub", "mul", "maximum", "minimum", "pow", "gcd")
+    },
+    **{
+        f"bitwise_{name}": _binary(getattr(torch, f"bitwise_{name}"))
+        for name in ("and", "or", "xor")
     },
     "div": _binary(_div),
     "silu": lambda x: x * torch.sigmoid(x),
@@ -467,6 +471,8 @@ _OPS: dict[str, Callable[..., Tensor]] = {
     "index_select": _index_select,
     "gather": _gather,
     "scatter": _scatter,
+    "shift_left": _binary(torch.bitwise_left_shift),
+    "shift_right": _binary(torch.bitwise_right_shift),
     "reverse": lambda x, dims: x.flip(dims),
 }
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from convoy.frontend import (  # noqa: F401, registers converters
     activation,
     binary,
+    bitwise,
     convolution,
     creation,
     identity,
@@ -21,7 +22,10 @@ from convoy.frontend import (  # noqa: F401, registers converters
     pooling,
     reduction,
     resize,
+    scans,
     scatter,
+    search,
+    selection,
     shape,
     slicing,
     unary,

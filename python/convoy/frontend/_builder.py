@@ -57,7 +57,7 @@ class Builder:
         *operands: ir.Value | Sequence[ir.Value],
         **attributes: Any,
     ) -> ir.Value:
-        """Creates an op with an explicit result type.
+        """Creates an op with an explicit result type, or a constant if it has no elements.
 
         Args:
             op: The class of the op.
@@ -69,26 +69,26 @@ class Builder:
             The result.
 
         Raises:
-            Unsupported: The result has no elements, or the verifier rejects integers or bools.
+            Unsupported: The verifier rejects integers or bools.
         """
+        if 0 in result.shape:
+            return self.constant(0, result)
         return self._checked(
             op(result.mlir(), *operands, **attributes, loc=self.location, ip=self._point)
         )
 
     def unary(self, op: type[ir.OpView], x: ir.Value, **attributes: Any) -> ir.Value:
-        """Creates an op whose result has the type of its operand. Raises Unsupported."""
+        """Creates an op whose result has the type of its operand, or returns the operand if it has
+        no elements. Raises Unsupported."""
+        if 0 in type_of(x).shape:
+            return x
         return self._checked(op(x, **attributes, loc=self.location, ip=self._point))
 
     def _checked(self, op: ir.OpView) -> ir.Value:
-        """The result of an op. Raises Unsupported if it has no elements, or if the verifier rejects
-        integers or bools."""
-        result = op.operation.results[0]
-        if 0 in type_of(result).shape:
-            msg = f"expected a tensor that has elements, got shape {list(type_of(result).shape)}"
-            raise Unsupported(msg)
+        """The result of an op. Raises Unsupported if the verifier rejects integers or bools."""
         if not all(type_of(each).dtype.is_floating_point for each in op.operation.operands):
             _check_dtypes(op.operation)
-        return result
+        return op.operation.results[0]
 
     def scalar(self, value: float | int | bool, dtype: torch.dtype, rank: int) -> ir.Value:
         """A splat `arith.constant` of shape 1x...x1. Raises Unsupported if the number is out of

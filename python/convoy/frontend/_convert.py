@@ -16,6 +16,7 @@ from torch_mlir import ir
 from convoy.errors import InputError, SourceLine, UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._literals import Literals
+from convoy.frontend._refused import reason_of
 from convoy.frontend._registry import CONVERTERS, Call, Missing
 from convoy.frontend._types import TensorType, parse_vtensor
 
@@ -207,7 +208,7 @@ class _Conversion:
                 and name not in _STRUCTURAL
                 and not (failed and _is_about_sizes(op))
             ):
-                raise Unsupported("it has no conversion to tcp")
+                raise Unsupported(reason_of(name))
             if not failed:
                 results = self._convert(name, op, operands)
         except Unsupported as problem:
@@ -235,6 +236,8 @@ class _Conversion:
                 raise Unsupported(f"result: {kind}")
             kinds.append(kind)
         tensors = tuple(kind for kind in kinds if kind is not None)
+        if tensors and not is_list and all(0 in kind.shape for kind in tensors):
+            return [kind and self._builder.constant(0, kind) for kind in kinds]
         made = CONVERTERS[name](self._builder, Call(name, tuple(operands), tensors))
         if is_list:
             return [list(made)]

@@ -16,7 +16,7 @@ from convoy.frontend._builder import Builder, Unsupported, type_of, wrapped_numb
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import dtype_name
 
-__all__: list[str] = []
+__all__ = ["logical_of"]
 
 Operand: TypeAlias = "ir.Value | float | int | bool"
 
@@ -63,9 +63,12 @@ def _arithmetic_dtype(call: Call) -> torch.dtype:
 
 @converts("aten.add.Tensor", "aten.add.Scalar", "aten.sub.Tensor", "aten.sub.Scalar")
 def add_sub(b: Builder, call: Call) -> ir.Value:
-    """x + alpha * y, x - alpha * y."""
-    dtype = _arithmetic_dtype(call)
+    """x + alpha * y, x - alpha * y. The sum of bools is `or`, of which the second operand has no
+    effect if alpha is 0."""
     x, y, alpha = call.args
+    if ".add." in call.name and call.result.dtype == torch.bool:
+        return logical_of(b, "or", x, logical_of(b, "and", y, alpha) if alpha != 1 else y)
+    dtype = _arithmetic_dtype(call)
     return _apply(
         b, tcp.AddOp if ".add." in call.name else tcp.SubOp, x, _scaled(b, y, alpha, dtype), dtype
     )
@@ -93,16 +96,16 @@ def _scaled(b: Builder, value: Operand, alpha: float | int, dtype: torch.dtype) 
 def mul(b: Builder, call: Call) -> ir.Value:
     x, y = call.args
     if call.result.dtype == torch.bool:
-        return _logical(b, "and", x, y)
+        return logical_of(b, "and", x, y)
     return _apply(b, tcp.MulOp, x, y, call.result.dtype)
 
 
 @converts("aten.maximum", "aten.minimum")
 def maximum_minimum(b: Builder, call: Call) -> ir.Value:
+    """The larger of two bools is `or`, the smaller one `and`."""
     x, y = call.args
-    return _apply(
-        b, tcp.MaximumOp if ".max" in call.name else tcp.MinimumOp, x, y, _arithmetic_dtype(call)
-    )
+    op = tcp.MaximumOp if ".max" in call.name else tcp.MinimumOp
+    return _apply(b, op, x, y, call.result.dtype)
 
 
 @converts("aten.div.Tensor", "aten.div.Scalar")
@@ -198,7 +201,7 @@ def _has_other_sign(b: Builder, rest: ir.Value, y: ir.Value) -> ir.Value:
     kind = type_of(rest)
     zero = b.scalar(0, kind.dtype, kind.rank)
     other = b.compare("ne", b.compare("lt", rest, zero), b.compare("lt", y, zero))
-    return _logical(b, "and", b.compare("ne", rest, zero), other)
+    return logical_of(b, "and", b.compare("ne", rest, zero), other)
 
 
 def _where_infinite(
@@ -293,24 +296,24 @@ def _dummy(value: Operand) -> torch.Tensor | float | int | bool:
     return torch.empty((0,) * kind.rank, dtype=kind.dtype)
 
 
-@converts(
-    *(f"aten.logical_{name}" for name in ("and", "or", "xor")),
-    *(
-        f"aten.bitwise_{name}.{form}"
-        for name in ("and", "or", "xor")
-        for form in ("Tensor", "Scalar")
-    ),
-)
+@converts(*(f"aten.logical_{name}" for name in ("and", "or", "xor")))
 def logical(b: Builder, call: Call) -> ir.Value:
     x, y = call.args
-    if call.result.dtype != torch.bool:
-        msg = f"expected bool tensors, got {dtype_name(call.result.dtype)}"
-        raise Unsupported(msg)
-    return _logical(b, call.name.split(".")[1].split("_")[1], x, y)
+    return logical_of(b, call.name.split(".")[1].split("_")[1], x, y)
 
 
-def _logical(b: Builder, name: str, x: Operand, y: Operand) -> ir.Value:
-    """x and y is `x ? y : x`, x or y is `x ? x : y`, xor is `ne`."""
+def logical_of(b: Builder, name: str, x: Operand, y: Operand) -> ir.Value:
+    """An op of the truth values: x and y is `x ? y : x`, x or y is `x ? x : y`, xor is `ne`.
+
+    Args:
+        b: The builder.
+        name: "and", "or" or "xor".
+        x: A tensor or a number, which is true if it is not 0.
+        y: Likewise; at least one of both is a tensor.
+
+    Returns:
+        A bool tensor.
+    """
     left, right = _truth(b, x), _truth(b, y)
     if name == "xor":
         return b.compare("ne", left, right)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Positions of extreme elements, sorting, and running totals along a dim."""
+"""Positions of extreme elements, and sorting."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import TensorType
 
-__all__ = ["position_of_extremum", "reversed_order", "scan_sum"]
+__all__ = ["first_in_order", "numbers_along", "ordered", "position_of_extremum", "reversed_order"]
 
 #: The largest number of pairs of elements that sorting compares.
 _MOST_PAIRS = 2**34
 
 
-def _numbers(b: Builder, count: int, rank: int, dim: int) -> ir.Value:
+def numbers_along(b: Builder, count: int, rank: int, dim: int) -> ir.Value:
     """0, 1, ..., count - 1 along `dim` of a tensor of `rank`."""
     shape = [1] * rank
     shape[dim] = count
     return b.reshape(b.weight(f"arange_{count}", torch.arange(count)), shape)
 
 
-def _ordered(b: Builder, x: ir.Value) -> ir.Value:
+def ordered(b: Builder, x: ir.Value) -> ir.Value:
     """Numbers in the order of `x`, for comparisons: int64 for bools and integers."""
     return x if type_of(x).dtype.is_floating_point else b.cast(x, torch.int64)
 
@@ -44,7 +44,7 @@ def reversed_order(b: Builder, x: ir.Value) -> ir.Value:
 def position_of_extremum(b: Builder, x: ir.Value, dim: int, *, largest: bool) -> ir.Value:
     """The first position of the largest or smallest element of `dim`, which becomes 1. As in
     PyTorch, NaN is both the largest and the smallest."""
-    x = _ordered(b, x)
+    x = ordered(b, x)
     kind = type_of(x)
     key = x if largest else reversed_order(b, x)
     found = b.compare("eq", key, b.reduce(tcp.ReduceMaxOp, key, [dim]))
@@ -54,7 +54,7 @@ def position_of_extremum(b: Builder, x: ir.Value, dim: int, *, largest: bool) ->
         found = b.select(found, found, nan)
     count = kind.shape[dim]
     # The first position is the largest of the negated ones.
-    numbers = b.unary(tcp.NegOp, _numbers(b, count, kind.rank, dim))
+    numbers = b.unary(tcp.NegOp, numbers_along(b, count, kind.rank, dim))
     first = b.select(found, numbers, b.scalar(-count, torch.int64, kind.rank))
     return b.unary(tcp.NegOp, b.reduce(tcp.ReduceMaxOp, first, [dim]))
 
@@ -67,42 +67,6 @@ def argmax_argmin(b: Builder, call: Call) -> ir.Value:
         x, dim = b.reshape(x, (math.prod(type_of(x).shape),)), 0
     y = position_of_extremum(b, x, dim % type_of(x).rank, largest=call.name == "aten.argmax")
     return b.reshape(y, call.result.shape)
-
-
-@converts("aten.cumsum", "aten.cumprod")
-def running_total(b: Builder, call: Call) -> ir.Value:
-    """Adds elements 1, 2, 4, ... places before. The sums are those of a tree, so their error grows
-    with the logarithm of the length."""
-    x, dim, _ = call.args
-    x = b.wide(b.cast(x, call.result.dtype))
-    if type_of(x).rank:
-        op, neutral = (tcp.AddOp, 0.0) if call.name == "aten.cumsum" else (tcp.MulOp, 1.0)
-        x = _scan(b, x, dim % type_of(x).rank, op, neutral)
-    return b.cast(x, call.result.dtype)
-
-
-def scan_sum(b: Builder, x: ir.Value, dim: int) -> ir.Value:
-    """The sum of each element of `dim` and those before it, in the dtype of `x`."""
-    return _scan(b, x, dim, tcp.AddOp, 0.0)
-
-
-def _scan(b: Builder, x: ir.Value, dim: int, op: type[ir.OpView], neutral: float) -> ir.Value:
-    kind = type_of(x)
-    size, step = kind.shape[dim], 1
-    while step < size:
-        low = [step if each == dim else 0 for each in range(kind.rank)]
-        before = b.emit(
-            tcp.PadOp,
-            kind,
-            x,
-            low=low,
-            high=[-each for each in low],
-            interior=[0] * kind.rank,
-            value=neutral,
-        )
-        x = b.binary(op, x, before)
-        step *= 2
-    return x
 
 
 @converts("aten.topk")
@@ -122,7 +86,7 @@ def sort(b: Builder, call: Call) -> Sequence[ir.Value]:
 def argsort(b: Builder, call: Call) -> ir.Value:
     x, dim, descending = _sort_arguments(call)
     x = b.reshape(x, type_of(x).shape or (1,))
-    order = _order(b, x, dim, type_of(x).shape[dim], descending=descending)
+    order = first_in_order(b, x, dim, type_of(x).shape[dim], descending=descending)
     return b.reshape(order, call.result.shape)
 
 
@@ -137,20 +101,20 @@ def _sorted(
     b: Builder, call: Call, x: ir.Value, dim: int, count: int, *, descending: bool
 ) -> Sequence[ir.Value]:
     x = b.reshape(x, type_of(x).shape or (1,))
-    order = _order(b, x, dim, count, descending=descending)
+    order = first_in_order(b, x, dim, count, descending=descending)
     kind = TensorType(type_of(order).shape, type_of(x).dtype)
     values = b.emit(tcp.GatherOp, kind, x, order, dim=dim % type_of(x).rank)
     return [b.reshape(values, call.results[0].shape), b.reshape(order, call.results[1].shape)]
 
 
-def _order(b: Builder, x: ir.Value, dim: int, count: int, *, descending: bool) -> ir.Value:
+def first_in_order(b: Builder, x: ir.Value, dim: int, count: int, *, descending: bool) -> ir.Value:
     """The positions of the first `count` elements in order; equal elements keep their order. NaN is
     the largest.
 
     The rank of an element is the number of elements before it in the order, so the work is
     quadratic in the size of the dim, and all of it is parallel.
     """
-    x = _ordered(b, x)
+    x = ordered(b, x)
     kind = type_of(x)
     dim %= kind.rank
     size = kind.shape[dim]
@@ -165,14 +129,16 @@ def _order(b: Builder, x: ir.Value, dim: int, count: int, *, descending: bool) -
     first, second = (mine, other) if descending else (other, mine)
     before, after = _is_less(b, first, second), _is_less(b, second, first)
     rank = kind.rank + 1
-    earlier = b.compare("lt", _numbers(b, size, rank, dim), _numbers(b, size, rank, rank - 1))
+    earlier = b.compare(
+        "lt", numbers_along(b, size, rank, dim), numbers_along(b, size, rank, rank - 1)
+    )
     # Before it, or neither before nor after it and earlier.
     false = b.scalar(False, torch.bool, rank)
     counted = b.select(before, before, b.select(after, false, earlier))
     places = b.reduce(tcp.ReduceSumOp, b.cast(counted, torch.int64), [dim])
     # Places are in dim `rank`; the element at place k is the sum of the positions with that place.
-    here = b.compare("eq", places, _numbers(b, count, rank, dim))
-    numbers = b.select(here, _numbers(b, size, rank, rank - 1), b.scalar(0, torch.int64, rank))
+    here = b.compare("eq", places, numbers_along(b, count, rank, dim))
+    numbers = b.select(here, numbers_along(b, size, rank, rank - 1), b.scalar(0, torch.int64, rank))
     order = b.reduce(tcp.ReduceSumOp, numbers, [rank - 1])
     return b.reshape(order, type_of(order).shape[:-1])
 

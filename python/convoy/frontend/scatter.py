@@ -19,7 +19,7 @@ from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import TensorType
 from convoy.frontend.indexing import flat_position, from_end
-from convoy.frontend.ordering import scan_sum
+from convoy.frontend.scans import scan_sum
 
 __all__: list[str] = []
 

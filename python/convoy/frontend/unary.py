@@ -7,9 +7,8 @@ from __future__ import annotations
 from torch_mlir import ir
 
 from convoy.dialects import tcp
-from convoy.frontend._builder import Builder, Unsupported, type_of
+from convoy.frontend._builder import Builder, type_of
 from convoy.frontend._registry import Call, converts
-from convoy.frontend._types import dtype_name
 
 __all__: list[str] = []
 
@@ -101,14 +100,11 @@ def type_as(b: Builder, call: Call) -> ir.Value:
     return b.cast(call.args[0], call.result.dtype)
 
 
-@converts("aten.logical_not", "aten.bitwise_not")
+@converts("aten.logical_not")
 def logical_not(b: Builder, call: Call) -> ir.Value:
     """x == 0."""
     x = call.args[0]
     kind = type_of(x)
-    if call.name == "aten.bitwise_not" and dtype_name(kind.dtype) != "bool":
-        msg = f"expected a bool tensor, got {dtype_name(kind.dtype)}"
-        raise Unsupported(msg)
     return b.compare("eq", x, b.scalar(0, kind.dtype, kind.rank))
 
 

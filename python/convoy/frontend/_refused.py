@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Why an op has no conversion."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["reason_of"]
+
+_REASONS = {
+    "the shape of its result depends on the values of a tensor, and shapes are static; expected an "
+    "op whose shapes depend on shapes only, such as torch.where": (
+        r"nonzero|nonzero_static|masked_select|argwhere|unique\w*|_unique\w*|bincount"
+        r"|repeat_interleave\.Tensor|_local_scalar_dense|item|is_nonzero|equal|tensor_split\.tensor\w*"
+    ),
+    "it computes with complex numbers, which tcp does not have; expected real tensors": (
+        r"_fft_\w+|fft_\w+|stft|istft|complex|polar|view_as_complex\w*|view_as_real\w*|real|imag"
+        r"|_conj\w*|conj\w*|angle|_neg_view"
+    ),
+    "it is linear algebra beyond products of matrices, which tcp does not have; expected a model "
+    "that computes it before compilation": (
+        r"linalg_(?!vector_norm|matrix_norm|norm|cross|vecdot|multi_dot)\w+|_linalg_\w+|cholesky\w*"
+        r"|lu_unpack|lu_solve|_lu\w*|geqrf|ormqr|orgqr|qr|svd|_?triangular_solve|inverse|logdet"
+        r"|slogdet|det|lstsq|pinverse|matrix_exp|symeig|householder_product"
+    ),
+    "it makes random numbers, and a compiled model is deterministic; expected random tensors as "
+    "inputs": (
+        r"rand\w*|normal\w*|bernoulli\w*|multinomial|poisson|uniform\w*|exponential\w*|cauchy\w*"
+        r"|geometric\w*|log_normal\w*|binomial|_sample_dirichlet|_standard_gamma|rrelu\w*"
+        r"|random\w*|native_dropout"
+    ),
+    "tcp has dense tensors only": r"_?sparse_\w+|_?to_sparse\w*|coalesce|values|indices",
+    "it computes with quantized tensors, which tcp does not have": r"\w*quantize\w*|q_\w+",
+}
+_OTHER = "it has no conversion to tcp"
+
+
+def reason_of(name: str) -> str:
+    """The reason why an op without a converter is refused.
+
+    Args:
+        name: The name of the op, e.g. "aten.nonzero".
+
+    Returns:
+        A part of an error message.
+    """
+    op = name.partition(".")[2]
+    for reason, pattern in _REASONS.items():
+        if re.fullmatch(rf"(?:{pattern})(?:\..*)?", op):
+            return f"{_OTHER}: {reason}"
+    return _OTHER
