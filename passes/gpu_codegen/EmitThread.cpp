@@ -28,9 +28,13 @@ llvm::MaybeAlign Emitter::gatherAlignment(memref::LoadOp load, const Buffer &buf
 }
 
 void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, int64_t lane) {
-  for (Value value : from.getOperands())
-    if (!mapping.contains(value) && isConstant(value))
-      mapping.map(value, cloneConstant(value));
+  // The constants of nested blocks are cloned before these blocks, because ops after them may use
+  // the same ones.
+  from.walk([&](Operation *inner) {
+    for (Value value : inner->getOperands())
+      if (!mapping.contains(value) && isConstant(value) && !from.isAncestor(value.getDefiningOp()))
+        mapping.map(value, cloneConstant(value));
+  });
   if (auto index = dyn_cast<linalg::IndexOp>(from)) {
     mapping.map(index.getResult(), dims[index.getDim()]);
     return;

@@ -353,3 +353,32 @@ func.func @constants(%x: memref<3xf32>, %sum: memref<3xf32>, %copy: memref<3xf32
   memref.copy %primes, %copy : memref<3xf32> to memref<3xf32>
   return
 }
+
+// -----
+
+// A constant that a nested block and a later op use is defined before the block.
+// CHECK-LABEL: func @nested
+// CHECK: gpu.func
+// CHECK: %[[ONE:.*]] = arith.constant 1 : i64
+// CHECK: scf.while
+// CHECK: arith.shrsi %{{.*}}, %[[ONE]]
+// CHECK: arith.addi %{{.*}}, %[[ONE]]
+func.func @nested(%x: memref<3xi64>, %y: memref<3xi64>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : memref<3xi64>) outs(%y : memref<3xi64>) {
+  ^bb0(%a: i64, %o: i64):
+    %half = scf.while (%b = %a) : (i64) -> i64 {
+      %more = arith.cmpi sgt, %b, %zero : i64
+      scf.condition(%more) %b : i64
+    } do {
+    ^bb0(%b: i64):
+      %next = arith.shrsi %b, %one : i64
+      scf.yield %next : i64
+    }
+    %r = arith.addi %half, %one : i64
+    linalg.yield %r : i64
+  }
+  return
+}
