@@ -113,6 +113,8 @@ INDEX_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("shift", lambda x, y: (x << y, x >> y, x << 3, x.int() >> 2, x.to(torch.int8) << 7, x >> 64, 5 << y), _LONGS, _DIVISORS),
     ("gcd_lcm", lambda x, y: (torch.gcd(x[:2], y), torch.lcm(x[:2], y), torch.gcd(x[:2].int(), x[:2].int() * 0)), _LONGS, _DIVISORS),
     ("pow_int_tensor", lambda x, y: (x ** y, x[:2] ** x[:2].abs(), (x % 3 - 1) ** -y.abs(), x.int() ** 5, 3 ** y.abs()), _LONGS, _DIVISORS),
+    ("matmul_int", lambda x, y: (x @ x.T, x @ y, y @ y, x.view(3, 2, 2) @ x[:2, :3]), _LONGS, _DIVISORS),
+    ("addbmm", lambda c, x, y: torch.addbmm(c, x, y, beta=0.5, alpha=2.0), (3, 5), (2, 3, 4), (2, 4, 5)),
     ("no_elements", lambda x: (x[:0].flip(0), x[:, :0].exp() + 1, torch.cat([x[:0], x]), x[:0].sum(0), *x.split([0, 2]), x[:0].sort()[1]), (2, 3)),
     ("one_hot", lambda i: F.one_hot(i, 5), _IDS),
 ]  # fmt: skip

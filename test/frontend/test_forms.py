@@ -133,6 +133,19 @@ FORMS: list[tuple[Any, tuple[Any, ...]]] = [
     (aten.to.dtype, (_x(2, 3), torch.float16)),
     (aten.to.other, (_INTS, _x(1))),
     (aten.where.Scalar, (_BOOLS, 2.0, 3)),
+    (aten.bitwise_and.Scalar_Tensor, (6, _INTS)),
+    (aten.bitwise_or.Scalar_Tensor, (6, _INTS)),
+    (aten.bitwise_xor.Scalar_Tensor, (6, _INTS)),
+    (aten.bitwise_left_shift.Tensor, (_INTS, _INTS)),
+    (aten.bitwise_left_shift.Tensor_Scalar, (_INTS, 3)),
+    (aten.bitwise_right_shift.Tensor, (_INTS, _INTS)),
+    (aten.bitwise_right_shift.Tensor_Scalar, (_INTS, 1)),
+    (aten.bitwise_right_shift.Scalar_Tensor, (-100, _INTS)),
+    (aten.bucketize.Scalar, (1.5, _x(5).sort()[0])),
+    (aten.searchsorted.Scalar, (_x(5).sort()[0], 0.5, {"right": True})),
+    (aten.copy.default, (_x(2, 3), torch.tensor([3, 4, 5]))),
+    (aten.narrow_copy.default, (_x(2, 6), 1, -3, 2)),
+    (aten.permute_copy.default, (_x(2, 3, 4), [2, 0, -2])),
 ]
 
 
@@ -210,7 +223,6 @@ _MAKE_NOTHING = {
     "aten._assert_tensor_metadata",  # emits nothing; the cases to_* cover it
     "aten._native_batch_norm_legit",
     "aten._native_batch_norm_legit.no_stats",
-    "aten.addbmm",
 }
 
 

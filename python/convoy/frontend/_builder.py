@@ -260,10 +260,18 @@ class Builder:
         return self.emit(op, TensorType(shape, kind.dtype), x, dims=sorted(dims))
 
     def matmul(self, a: ir.Value, b: ir.Value) -> ir.Value:
-        """`tcp.matmul` of two tensors of rank 2 or more; batch dims broadcast."""
+        """`tcp.matmul` of two tensors of rank 2 or more; batch dims broadcast. Integers are
+        multiplied and added up."""
         rank = max(type_of(a).rank, type_of(b).rank)
         a, b = self.with_rank(a, rank), self.with_rank(b, rank)
         left, right = type_of(a), type_of(b)
+        if not left.dtype.is_floating_point and 0 not in (*left.shape, *right.shape):
+            # Dims: batch, row, column, and the one to add up.
+            a = self.reshape(a, (*left.shape[:-1], 1, left.shape[-1]))
+            columns = self.transpose(b, [*range(rank - 2), rank - 1, rank - 2])
+            b = self.reshape(columns, (*right.shape[:-2], 1, right.shape[-1], right.shape[-2]))
+            total = self.reduce(tcp.ReduceSumOp, self.binary(tcp.MulOp, a, b), [rank])
+            return self.reshape(total, type_of(total).shape[:-1])
         batch = _broadcast(left.shape[:-2], right.shape[:-2])
         shape = (*batch, left.shape[-2], right.shape[-1])
         return self.emit(tcp.MatmulOp, TensorType(shape, left.dtype), a, b)

@@ -25,10 +25,15 @@ _OPS = {
 }
 #: Ops of bools compare and select, which cuDNN can fuse.
 _LOGICAL = {tcp.BitwiseAndOp: "and", tcp.BitwiseOrOp: "or", tcp.BitwiseXorOp: "xor"}
-_FORMS = ("Tensor", "Scalar", "Scalar_Tensor", "Tensor_Scalar")
+_FORMS = ("Tensor", "Scalar", "Scalar_Tensor")
+_SHIFTS = ("Tensor", "Tensor_Scalar", "Scalar_Tensor")
 
 
-@converts(*(f"aten.{name}.{form}" for name in _OPS for form in _FORMS))
+@converts(
+    *(f"aten.bitwise_{name}.{form}" for name in ("and", "or", "xor") for form in _FORMS),
+    *(f"aten.bitwise_{name}_shift.{form}" for name in ("left", "right") for form in _SHIFTS),
+    *(f"aten.__{name}shift__.{form}" for name in ("l", "r") for form in ("Tensor", "Scalar")),
+)
 def bitwise(b: Builder, call: Call) -> ir.Value:
     """A shift by a negative number of bits or by all bits leaves 0, or -1 for a negative number
     that is shifted right."""

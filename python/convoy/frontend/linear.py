@@ -46,16 +46,15 @@ def linear(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.addmm", "aten.baddbmm", "aten.addmv", "aten.addbmm")
 def addmm(b: Builder, call: Call) -> ir.Value:
-    """beta * c + alpha * (x @ y)."""
+    """beta * c + alpha * (x @ y). addbmm adds up the products of the batch."""
     c, x, y, beta, alpha = call.args
-    if call.name == "aten.addbmm":
-        msg = "expected aten.baddbmm, got a product summed over the batch"
-        raise Unsupported(msg)
     if type_of(y).rank == 1:
         y = b.reshape(y, (*type_of(y).shape, 1))
         product = b.reshape(b.matmul(x, y), call.result.shape)
     else:
         product = b.matmul(x, y)
+    if call.name == "aten.addbmm":
+        product = b.reshape(b.reduce(tcp.ReduceSumOp, product, [0]), type_of(product).shape[1:])
     if alpha != 1:
         product = b.binary_scalar(tcp.MulOp, product, alpha)
     if beta == 0:

@@ -231,7 +231,7 @@ def _slices(
 # Indices of several dims
 
 
-@converts("aten.index_put", "aten._unsafe_index_put", "aten._index_put_impl")
+@converts("aten.index_put")
 def index_put(b: Builder, call: Call) -> ir.Value:
     """The counterpart of `index`: the values broadcast to the shape of the indexed elements."""
     x, indices, values, *rest = call.args
