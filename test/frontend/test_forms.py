@@ -146,6 +146,8 @@ FORMS: list[tuple[Any, tuple[Any, ...]]] = [
     (aten.copy.default, (_x(2, 3), torch.tensor([3, 4, 5]))),
     (aten.narrow_copy.default, (_x(2, 6), 1, -3, 2)),
     (aten.permute_copy.default, (_x(2, 3, 4), [2, 0, -2])),
+    (aten.unbind_copy.int, (_x(2, 3), -1)),
+    (aten.view_copy.default, (_x(2, 6), [3, 4])),
 ]
 
 

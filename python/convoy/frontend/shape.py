@@ -26,6 +26,7 @@ __all__: list[str] = []
     "aten.unsqueeze",
     "aten.view",
     "aten.view_as",
+    "aten.view_copy",
 )
 def reshape(b: Builder, call: Call) -> ir.Value:
     """Reshapes to Torch's result shape."""

@@ -54,7 +54,7 @@ def split(b: Builder, call: Call) -> Sequence[ir.Value]:
     return [b.slice(x, dim, start, size) for start, size in zip(starts, sizes, strict=True)]
 
 
-@converts("aten.unbind.int")
+@converts("aten.unbind.int", "aten.unbind_copy.int")
 def unbind(b: Builder, call: Call) -> Sequence[ir.Value]:
     x, dim = call.args
     kind = type_of(x)
