@@ -22,6 +22,7 @@ def Tcp_CeilOp : Tcp_UnaryOp<"ceil", "round toward positive infinity", "aten.cei
 def Tcp_CosOp : Tcp_UnaryOp<"cos", "cosine", "aten.cos", Tcp_FloatTensor>;
 def Tcp_ErfOp : Tcp_UnaryOp<"erf", "error function", "aten.erf", Tcp_FloatTensor>;
 def Tcp_ExpOp : Tcp_UnaryOp<"exp", "natural exponential", "aten.exp", Tcp_FloatTensor>;
+def Tcp_Expm1Op : Tcp_UnaryOp<"expm1", "natural exponential minus one, accurate near zero", "aten.expm1", Tcp_FloatTensor>;
 def Tcp_FloorOp : Tcp_UnaryOp<"floor", "round toward negative infinity", "aten.floor", Tcp_FloatTensor> { let hasFolder = 1; }
 def Tcp_LogOp : Tcp_UnaryOp<"log", "natural logarithm", "aten.log", Tcp_FloatTensor>;
 def Tcp_NegOp : Tcp_UnaryOp<"neg", "negation", "aten.neg", Tcp_Tensor> { let hasFolder = 1; }
@@ -48,6 +49,24 @@ def Tcp_EluOp : Tcp_UnaryOp<"elu", "exponential linear unit", "aten.elu", Tcp_Fl
 
 def Tcp_LeakyReluOp : Tcp_UnaryOp<"leaky_relu", "x where positive, negative_slope * x elsewhere", "aten.leaky_relu", Tcp_FloatTensor> {
   let arguments = (ins Tcp_FloatTensor:$input, F64Attr:$negative_slope);
+}
+
+def Tcp_PolynomialOp : Tcp_UnaryOp<"polynomial", "polynomial by Horner's scheme", "", Tcp_FloatTensor> {
+  let description = [{
+    `c[0] + x * (c[1] + x * (c[2] + ...))`, where `c` is `coefficients` rounded to the element type.
+    A step is a multiplication and an addition, which may be contracted to one operation. The
+    frontend approximates special functions by polynomials (aten.special_i0e, aten.lgamma).
+
+    **Constraints**
+
+    * (c1) there is at least one coefficient.
+
+    ```mlir
+    %y = tcp.polynomial %x {coefficients = array<f64: 1.0, 0.0, 0.5>} : tensor<4xf32> -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_FloatTensor:$input, DenseF64ArrayAttr:$coefficients);
+  let hasVerifier = 1;
 }
 
 def Tcp_ClampOp : Tcp_UnaryOp<"clamp", "limit to a range", "aten.clamp, relu, relu6, hardtanh", Tcp_FloatTensor> {
@@ -125,6 +144,24 @@ def Tcp_BitwiseXorOp : Tcp_IntBinaryOp<"bitwise_xor", "exclusive or of each bit"
 def Tcp_ShiftLeftOp : Tcp_IntBinaryOp<"shift_left", "product with two to the second, 0 if the second is negative or not below the number of bits,", "aten.bitwise_left_shift">;
 def Tcp_ShiftRightOp : Tcp_IntBinaryOp<"shift_right", "quotient by two to the second, rounded down, -1 or 0 if the second is negative or not below the number of bits,", "aten.bitwise_right_shift">;
 def Tcp_GcdOp : Tcp_IntBinaryOp<"gcd", "greatest common divisor, which is positive, or 0 of two zeros,", "aten.gcd", [Commutative]>;
+
+def Tcp_CopysignOp : Tcp_Op<"copysign", [SameOperandsAndResultElementType, SameOperandsAndResultRank, Tcp_Elementwise]> {
+  let summary = "magnitude of the first with the sign of the second";
+  let description = [{
+    The sign of a zero and of a NaN counts (aten.copysign).
+
+    **Constraints**
+
+    * (c1) each result dim is the operands' dim; dims of size 1 broadcast.
+
+    ```mlir
+    %y = tcp.copysign %a, %b : tensor<4xf32>, tensor<1xf32> -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_FloatTensor:$lhs, Tcp_FloatTensor:$rhs);
+  let results = (outs Tcp_FloatTensor:$output);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($output)";
+}
 
 def Tcp_ComparePredicate : Tcp_Enum<"ComparePredicate", "a comparison of two numbers", [
   I32EnumCase<"Eq", 0, "eq">, I32EnumCase<"Ne", 1, "ne">, I32EnumCase<"Lt", 2, "lt">, I32EnumCase<"Le", 3, "le">,

@@ -36,7 +36,8 @@ static LogicalResult expectDims(Operation *op, ArrayRef<int64_t> dims, int64_t r
 
 //===-- elementwise --------------------------------------------------------===//
 
-// add_c1, sub_c1, mul_c1, div_c1, maximum_c1, minimum_c1, pow_c1, compare_c1, select_c1
+// add_c1, sub_c1, mul_c1, div_c1, maximum_c1, minimum_c1, pow_c1, copysign_c1, compare_c1,
+// select_c1
 LogicalResult convoy::tcp::detail::verifyElementwise(Operation *op) {
   SmallVector<ArrayRef<int64_t>> shapes = llvm::map_to_vector(op->getOperands(), shapeOf);
   FailureOr<SmallVector<int64_t>> expected = broadcastShape(shapes);
@@ -55,6 +56,13 @@ LogicalResult GeluOp::verify() {
   if (!symbolizeGeluApproximation(approximate))
     return emitOpError("expects 'approximate' to be \"none\" or \"tanh\", but got \"")
            << approximate << '"';
+  return success();
+}
+
+LogicalResult PolynomialOp::verify() {
+  // polynomial_c1
+  if (getCoefficients().empty())
+    return emitOpError("expects at least one number in 'coefficients', but got none");
   return success();
 }
 

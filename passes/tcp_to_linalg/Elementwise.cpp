@@ -70,6 +70,7 @@ public:
         .Case([&](tcp::CosOp) { return unary<math::CosOp>(); })
         .Case([&](tcp::ErfOp) { return unary<math::ErfOp>(); })
         .Case([&](tcp::ExpOp) { return unary<math::ExpOp>(); })
+        .Case([&](tcp::Expm1Op) { return unary<math::ExpM1Op>(); })
         .Case([&](tcp::FloorOp) { return unary<math::FloorOp>(); })
         .Case([&](tcp::LogOp) { return unary<math::LogOp>(); })
         .Case([&](tcp::RoundOp) { return unary<math::RoundEvenOp>(); })
@@ -99,6 +100,9 @@ public:
           return positiveOr(
               binary<arith::MulFOp>(args[0], constant(leaky.getNegativeSlope().convertToDouble())));
         })
+        .Case([&](tcp::PolynomialOp polynomial) {
+          return buildPolynomial(polynomial.getCoefficients());
+        })
         .Case([&](tcp::ClampOp clamp) { return buildClamp(clamp); })
         .Case([&](tcp::CastOp cast) {
           return buildCast(computeType(cast.getType().getElementType()));
@@ -126,6 +130,7 @@ public:
         .Case([&](tcp::GcdOp) { return isBool() ? Value() : greatestCommonDivisor(); })
         .Case([&](tcp::ShiftLeftOp) { return isBool() ? Value() : shiftLeft(); })
         .Case([&](tcp::ShiftRightOp) { return isBool() ? Value() : shiftRight(); })
+        .Case([&](tcp::CopysignOp) { return binary<math::CopySignOp>(args[0], args[1]); })
         .Case([&](tcp::CompareOp compare) { return buildCompare(compare.getPredicate()); })
         .Case([&](tcp::SelectOp) {
           return arith::SelectOp::create(builder, loc, args[0], args[1], args[2]).getResult();
@@ -236,6 +241,17 @@ private:
         binary<arith::MulFOp>(inner, constant(llvm::numbers::sqrt2 * llvm::numbers::inv_sqrtpi)));
     return binary<arith::MulFOp>(binary<arith::MulFOp>(args[0], constant(0.5)),
                                  binary<arith::AddFOp>(tanh, constant(1)));
+  }
+
+  Value buildPolynomial(ArrayRef<double> coefficients) {
+    Value sum = constant(coefficients.back());
+    for (double coefficient : llvm::reverse(coefficients.drop_back())) {
+      Value product =
+          arith::MulFOp::create(builder, loc, sum, args[0], arith::FastMathFlags::contract);
+      sum = arith::AddFOp::create(builder, loc, product, constant(coefficient),
+                                  arith::FastMathFlags::contract);
+    }
+    return sum;
   }
 
   /// A comparison that is false for NaN, and a select: preserves NaN, and is one instruction on

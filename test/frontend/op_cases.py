@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from float_cases import FLOAT_CASES
 from index_cases import INDEX_CASES
 from torch import Tensor, nn
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -751,4 +752,6 @@ _add("arange", lambda x: x + torch.arange(3) + torch.arange(1, 4) + torch.arange
 _add("full_bool", lambda x: torch.full_like(x > 0, 2.5) & (x < 1), (2, 3))
 _add("scalar_tensor", lambda x: torch.where(x > 0, x, torch.scalar_tensor(2.0)), (2, 3))
 for _case in INDEX_CASES:
+    _add(*_case)
+for _case in FLOAT_CASES:
     _add(*_case)

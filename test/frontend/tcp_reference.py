@@ -150,7 +150,7 @@ def _named(op: ir.Operation) -> list[Any]:
 def _python(attribute: ir.Attribute) -> Any:
     if isinstance(attribute, ir.UnitAttr):
         return True
-    if isinstance(attribute, ir.DenseI64ArrayAttr):
+    if isinstance(attribute, (ir.DenseI64ArrayAttr, ir.DenseF64ArrayAttr)):
         return list(attribute)
     return attribute.value
 
@@ -167,6 +167,10 @@ def _splat(op: ir.Operation) -> Tensor:
 
 def _clamp(x: Tensor, min_float: float | None = None, max_float: float | None = None) -> Tensor:
     return torch.clamp(x, min_float, max_float)
+
+
+def _polynomial(x: Tensor, coefficients: list[float]) -> Tensor:
+    return sum((c * x**index for index, c in enumerate(coefficients)), torch.zeros_like(x))
 
 
 def _compare(a: Tensor, b: Tensor, predicate: str) -> Tensor:
@@ -418,6 +422,7 @@ _OPS: dict[str, Callable[..., Tensor]] = {
             "cos",
             "erf",
             "exp",
+            "expm1",
             "floor",
             "log",
             "neg",
@@ -430,7 +435,7 @@ _OPS: dict[str, Callable[..., Tensor]] = {
     **{name: getattr(torch, name) for name in ("sin", "sqrt", "tanh")},
     **{
         name: _binary(getattr(torch, name))
-        for name in ("add", "sub", "mul", "maximum", "minimum", "pow", "gcd")
+        for name in ("add", "sub", "mul", "maximum", "minimum", "pow", "gcd", "copysign")
     },
     **{
         f"bitwise_{name}": _binary(getattr(torch, f"bitwise_{name}"))
@@ -442,6 +447,7 @@ _OPS: dict[str, Callable[..., Tensor]] = {
     "elu": lambda x, alpha: torch.where(x > 0, x, alpha * torch.expm1(x)),
     "leaky_relu": lambda x, negative_slope: torch.where(x > 0, x, negative_slope * x),
     "clamp": _clamp,
+    "polynomial": _polynomial,
     "compare": _compare,
     "select": _select,
     "conv1d": _conv,

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from convoy.frontend import (  # noqa: F401, registers converters
     activation,
+    bessel,
     binary,
     bitwise,
     convolution,
     creation,
+    elementary,
     identity,
     indexing,
     linear,
     normalization,
     ordering,
+    pointwise,
     pooling,
     reduction,
     resize,
@@ -28,6 +31,7 @@ from convoy.frontend import (  # noqa: F401, registers converters
     selection,
     shape,
     slicing,
+    special,
     unary,
     views,
 )

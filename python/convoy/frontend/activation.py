@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import math
-
 from torch_mlir import ir
 
 from convoy.dialects import tcp
@@ -155,20 +153,6 @@ def _log1p_exp(b: Builder, z: ir.Value) -> ir.Value:
     return b.binary(
         tcp.AddOp, b.clamp(z, 0, None), b.unary(tcp.LogOp, b.binary_scalar(tcp.AddOp, tail, 1))
     )
-
-
-@converts("aten.log1p")
-def log1p(b: Builder, call: Call) -> ir.Value:
-    """log(u) * x / (u - 1) with u = 1 + x, in which the rounding errors of u cancel; x where u is
-    1, and log(u) where x is so large that u - 1 is infinite."""
-    x = b.wide(b.cast(call.args[0], call.result.dtype))
-    kind = type_of(x)
-    one, infinity = (b.scalar(number, kind.dtype, kind.rank) for number in (1, math.inf))
-    u = b.binary_scalar(tcp.AddOp, x, 1)
-    log = b.unary(tcp.LogOp, u)
-    ratio = b.binary(tcp.DivOp, x, b.binary_scalar(tcp.SubOp, u, 1))
-    y = b.select(b.compare("eq", u, infinity), log, b.binary(tcp.MulOp, log, ratio))
-    return b.cast(b.select(b.compare("eq", u, one), x, y), call.result.dtype)
 
 
 @converts("aten.prelu")

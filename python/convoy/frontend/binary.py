@@ -15,6 +15,8 @@ from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of, wrapped_number
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import dtype_name
+from convoy.frontend.elementary import operands
+from convoy.frontend.pointwise import exact_fmod
 
 __all__ = ["logical_of"]
 
@@ -159,26 +161,33 @@ def _in(b: Builder, value: Operand, dtype: torch.dtype) -> Operand:
 
 @converts("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor")
 def remainder(b: Builder, call: Call) -> ir.Value:
-    """x - floor(x / y) * y."""
+    """x - floor(x / y) * y. Floats have the exact remainder; in float64 only if the quotient is
+    exact."""
     dtype = call.result.dtype
     if not dtype.is_floating_point:
         _, rest, divisor = _divided(b, call.args[0], call.args[1], dtype)
         shifted = b.binary(tcp.AddOp, rest, divisor)
         return b.select(_has_other_sign(b, rest, divisor), shifted, rest)
-    wide = _QUOTIENT[dtype]
+    if dtype != torch.float64:
+        dividend, by = operands(b, call)
+        exact = exact_fmod(dividend, by)
+        other = (exact < 0.0).differs(by < 0.0)
+        return exact.replaced(exact.differs(0.0) & other, exact + by).cast(dtype)
     x, y = (_in(b, value, dtype) for value in call.args)
-    floor = b.unary(tcp.FloorOp, _apply(b, tcp.DivOp, x, y, wide))
-    rest = _apply(b, tcp.SubOp, x, _apply(b, tcp.MulOp, floor, y, wide), wide)
-    return b.cast(_where_infinite(b, x, y, rest, (x, y), wide), dtype)
+    floor = b.unary(tcp.FloorOp, _apply(b, tcp.DivOp, x, y, dtype))
+    rest = _apply(b, tcp.SubOp, x, _apply(b, tcp.MulOp, floor, y, dtype), dtype)
+    return _where_infinite(b, x, y, rest, (x, y), dtype)
 
 
 @converts("aten.fmod.Tensor", "aten.fmod.Scalar")
 def fmod(b: Builder, call: Call) -> ir.Value:
-    """x - trunc(x / y) * y for integers, whose sign is that of x."""
+    """x - trunc(x / y) * y, exactly; the sign is that of x."""
     dtype = call.result.dtype
-    if dtype.is_floating_point:
-        msg = f"expected an integer result, got {dtype_name(dtype)}"
+    if dtype == torch.float64:
+        msg = "expected integers or a float type of at most 32 bits, got float64"
         raise Unsupported(msg)
+    if dtype.is_floating_point:
+        return exact_fmod(*operands(b, call)).cast(dtype)
     return _divided(b, call.args[0], call.args[1], dtype)[1]
 
 

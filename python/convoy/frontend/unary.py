@@ -49,24 +49,6 @@ def square(b: Builder, call: Call) -> ir.Value:
     return b.binary(tcp.MulOp, x, x)
 
 
-@converts("aten.log2", "aten.log10")
-def log_to_base(b: Builder, call: Call) -> ir.Value:
-    """log(x) * (1 / log(base))."""
-    one_over = 1.4426950408889634 if call.name == "aten.log2" else 0.4342944819032518
-    return b.binary_scalar(
-        tcp.MulOp, b.unary(tcp.LogOp, b.cast(call.args[0], call.result.dtype)), one_over
-    )
-
-
-@converts("aten.exp2")
-def exp2(b: Builder, call: Call) -> ir.Value:
-    """exp(x * log(2))."""
-    return b.unary(
-        tcp.ExpOp,
-        b.binary_scalar(tcp.MulOp, b.cast(call.args[0], call.result.dtype), 0.6931471805599453),
-    )
-
-
 @converts("aten.trunc")
 def trunc(b: Builder, call: Call) -> ir.Value:
     """ceil for negative elements, else floor."""

@@ -8,6 +8,22 @@ func.func @gelu_c1(%x: tensor<4xf32>) {
 
 // -----
 
+func.func @polynomial_c1(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'tcp.polynomial' op expects at least one number in 'coefficients', but got none}}
+  %0 = tcp.polynomial %x {coefficients = array<f64>} : tensor<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @copysign_c1(%a: tensor<2x1xf32>, %b: tensor<1x4xf32>) {
+  // expected-error@+1 {{'tcp.copysign' op expects result shape [2, 4], but got [4, 2]}}
+  %0 = tcp.copysign %a, %b : tensor<2x1xf32>, tensor<1x4xf32> -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
 func.func @clamp_c1(%x: tensor<4xf32>) {
   // expected-error@+1 {{'tcp.clamp' op expects 'min_float', 'max_float' or both, but got neither}}
   %0 = tcp.clamp %x : tensor<4xf32> -> tensor<4xf32>

@@ -48,6 +48,10 @@ func.func @unary(%x: tensor<2x4xf32>, %i: tensor<4xi32>) {
   %20 = tcp.leaky_relu %x {negative_slope = 0.01 : f64} : tensor<2x4xf32> -> tensor<2x4xf32>
   // CHECK: tcp.clamp %{{.*}} {max_float = 6.000000e+00 : f32, min_float = 0.000000e+00 : f32}
   %21 = tcp.clamp %x {max_float = 6.0 : f32, min_float = 0.0 : f32} : tensor<2x4xf32> -> tensor<2x4xf32>
+  // CHECK: tcp.expm1
+  %23 = tcp.expm1 %x : tensor<2x4xf32> -> tensor<2x4xf32>
+  // CHECK: tcp.polynomial %{{.*}} {coefficients = array<f64: 1.000000e+00, 0.000000e+00, 5.000000e-01>}
+  %24 = tcp.polynomial %x {coefficients = array<f64: 1.0, 0.0, 0.5>} : tensor<2x4xf32> -> tensor<2x4xf32>
   // CHECK: tcp.cast %{{.*}} : tensor<2x4xf32> -> tensor<2x4xi8>
   %22 = tcp.cast %x : tensor<2x4xf32> -> tensor<2x4xi8>
   return
@@ -69,6 +73,8 @@ func.func @binary_and_ternary(%a: tensor<2x4xf16>, %b: tensor<1x4xf16>, %c: tens
   %5 = tcp.minimum %a, %b : tensor<2x4xf16>, tensor<1x4xf16> -> tensor<2x4xf16>
   // CHECK: tcp.pow
   %6 = tcp.pow %a, %b : tensor<2x4xf16>, tensor<1x4xf16> -> tensor<2x4xf16>
+  // CHECK: tcp.copysign %{{.*}}, %{{.*}} : tensor<2x4xf16>, tensor<1x4xf16> -> tensor<2x4xf16>
+  %9 = tcp.copysign %a, %b : tensor<2x4xf16>, tensor<1x4xf16> -> tensor<2x4xf16>
   // CHECK: tcp.compare %{{.*}}, %{{.*}} {predicate = "ge"} : tensor<2x4xf16>, tensor<1x4xf16> -> tensor<2x4xi1>
   %7 = tcp.compare %a, %b {predicate = "ge"} : tensor<2x4xf16>, tensor<1x4xf16> -> tensor<2x4xi1>
   // CHECK: tcp.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x1xi1>, tensor<2x4xf16>, tensor<1x4xf16> -> tensor<2x4xf16>

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Cases of float functions for `op_cases`: name, function, and inputs as for its `_add`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+__all__ = ["FLOAT_CASES"]
+
+_special = torch.special
+_POSITIVE = torch.tensor([0.01, 0.3, 1.0, 1.5, 2.0, 7.5, 20.0, 150.0])
+_UNIT = torch.tensor([-1.0, -0.999, -0.6, -1e-5, 0.0, 0.3, 0.75, 1.0])
+_ANY = torch.tensor([-30.0, -3.25, -1.0, -0.5, 0.0, 0.4, 2.5, 40.0])
+_PARTS = torch.tensor([0.0, 1e-9, 0.05, 0.3, 0.5, 0.8, 0.99, 1.0])
+_LEFT = torch.tensor([-7.5, -1.0, 0.0, 0.0, 3.5, 1e20, 4.0, math.inf])
+_RIGHT = torch.tensor([2.0, -0.3, 3.0, -3.0, -1.25, 0.7, math.inf, math.inf])
+
+#: Functions of one tensor with an input in their domain.
+UNARY: dict[str, tuple[Callable[[Tensor], Tensor], Tensor]] = {
+    "acos": (torch.acos, _UNIT),
+    "acosh": (torch.acosh, _POSITIVE + 1),
+    "asin": (torch.asin, _UNIT),
+    "asinh": (torch.asinh, _ANY),
+    "atan": (torch.atan, _ANY),
+    "atanh": (torch.atanh, _UNIT),
+    "cosh": (torch.cosh, _ANY),
+    "expm1": (torch.expm1, _ANY),
+    "sinc": (torch.sinc, _ANY),
+    "sinh": (torch.sinh, _ANY),
+    "tan": (torch.tan, _ANY),
+    "digamma": (torch.digamma, _ANY[1:] + 0.3),
+    "erfc": (torch.erfc, _ANY),
+    "erfinv": (torch.erfinv, _UNIT),
+    "lgamma": (torch.lgamma, _ANY),
+    "polygamma": (lambda x: torch.polygamma(3, x), _ANY[1:] + 0.3),
+    "entr": (_special.entr, _PARTS),
+    "erfcx": (_special.erfcx, _ANY[1:]),
+    "log_ndtr": (_special.log_ndtr, _ANY),
+    "ndtr": (_special.ndtr, _ANY),
+    "ndtri": (_special.ndtri, _PARTS),
+    "logit": (torch.logit, _PARTS),
+    "logit_eps": (lambda x: torch.logit(x, 0.1), _PARTS),
+    "spherical_bessel_j0": (_special.spherical_bessel_j0, _ANY),
+    **{
+        name: (getattr(_special, name), _POSITIVE[:-1])
+        for name in (
+            "bessel_j0",
+            "bessel_j1",
+            "bessel_y0",
+            "bessel_y1",
+            "i0",
+            "i0e",
+            "i1",
+            "i1e",
+            "modified_bessel_k0",
+            "modified_bessel_k1",
+            "scaled_modified_bessel_k0",
+            "scaled_modified_bessel_k1",
+        )
+    },
+}
+
+FLOAT_CASES: list[Any] = [
+    *((name, function, x) for name, (function, x) in UNARY.items()),
+    ("atan2", torch.atan2, _LEFT, _RIGHT),
+    ("hypot", torch.hypot, _LEFT, _RIGHT),
+    ("logaddexp", torch.logaddexp, _LEFT, _RIGHT),
+    ("logaddexp2", torch.logaddexp2, _LEFT, _RIGHT),
+    ("xlogy", lambda x, y: (torch.xlogy(x, y), torch.xlogy(2.0, y)), _LEFT, _RIGHT),
+    ("xlog1py", _special.xlog1py, _LEFT, _RIGHT),
+    ("copysign", lambda x, y: (torch.copysign(x, y), torch.copysign(x, -2.0)), _LEFT, _RIGHT),
+    ("signbit", lambda x: (torch.signbit(x), torch.signbit(x.long())), _UNIT * -0.0 - _ANY),
+    ("isinf", lambda x: (x.isinf(), x.isfinite(), x.isposinf(), x.long().isinf()), _RIGHT),
+    ("fmax", lambda x, y: (torch.fmax(x, y), torch.fmin(x, y), torch.fmax(x.log(), y)), _LEFT, _RIGHT),
+    ("round_decimals", lambda x: (x.round(decimals=2), x.round(decimals=-1)), _ANY),
+    ("fmod", lambda x, y: (torch.fmod(x, y), x.fmod(-0.75)), _LEFT[:5], _RIGHT[:5]),
+]  # fmt: skip
