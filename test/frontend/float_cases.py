@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 __all__ = ["FLOAT_CASES"]
@@ -20,6 +21,18 @@ _ANY = torch.tensor([-30.0, -3.25, -1.0, -0.5, 0.0, 0.4, 2.5, 40.0])
 _PARTS = torch.tensor([0.0, 1e-9, 0.05, 0.3, 0.5, 0.8, 0.99, 1.0])
 _LEFT = torch.tensor([-7.5, -1.0, 0.0, 0.0, 3.5, 1e20, 4.0, math.inf])
 _RIGHT = torch.tensor([2.0, -0.3, 3.0, -3.0, -1.25, 0.7, math.inf, math.inf])
+
+_GRID = torch.randn(1, 3, 4, 2, generator=torch.Generator().manual_seed(2)) * 1.3
+_GRID3 = torch.randn(1, 2, 3, 2, 3, generator=torch.Generator().manual_seed(3)) * 1.3
+
+
+def _resized(**options: Any) -> Callable[[Tensor], Tensor]:
+    return lambda x: F.interpolate(x, **options)
+
+
+def _sampled(mode: str, padding: str, align_corners: bool) -> Callable[[Tensor, Tensor], Tensor]:
+    return lambda x, grid: F.grid_sample(x, grid, mode, padding, align_corners)
+
 
 #: Functions of one tensor with an input in their domain.
 UNARY: dict[str, tuple[Callable[[Tensor], Tensor], Tensor]] = {
@@ -80,4 +93,21 @@ FLOAT_CASES: list[Any] = [
     ("fmax", lambda x, y: (torch.fmax(x, y), torch.fmin(x, y), torch.fmax(x.log(), y)), _LEFT, _RIGHT),
     ("round_decimals", lambda x: (x.round(decimals=2), x.round(decimals=-1)), _ANY),
     ("fmod", lambda x, y: (torch.fmod(x, y), x.fmod(-0.75)), _LEFT[:5], _RIGHT[:5]),
+    ("nearest_fraction", _resized(size=(7, 3)), (1, 2, 5, 4)),
+    # The factor counts and not the sizes, which are 3 and 6.
+    ("nearest_factor", _resized(scale_factor=2.3), (1, 2, 3)),
+    ("nearest_exact_fraction", _resized(size=(7, 3, 2), mode="nearest-exact"), (1, 2, 5, 4, 4)),
+    ("bilinear_antialias", _resized(size=(3, 9), mode="bilinear", antialias=True), (1, 2, 8, 6)),
+    ("bicubic_antialias", _resized(size=(3, 4), mode="bicubic", antialias=True), (1, 2, 8, 6)),
+    ("bilinear_one_pixel", _resized(size=(1, 1), mode="bilinear"), (1, 2, 4, 3)),
+    ("bilinear_many_taps", _resized(size=(2, 2), mode="bilinear", antialias=True), (1, 1, 40, 4)),
+    ("grid_sample", _sampled("bilinear", "zeros", False), (1, 2, 5, 6), _GRID),
+    ("grid_sample_border", _sampled("bilinear", "border", True), (1, 2, 5, 6), _GRID),
+    ("grid_sample_reflection", _sampled("bilinear", "reflection", False), (1, 2, 5, 6), _GRID),
+    ("grid_sample_one_row", _sampled("bilinear", "reflection", True), (1, 2, 1, 6), _GRID),
+    ("grid_sample_nearest", _sampled("nearest", "reflection", True), (1, 2, 5, 6), _GRID),
+    ("grid_sample_bicubic", _sampled("bicubic", "zeros", True), (1, 2, 5, 6), _GRID),
+    ("grid_sample_bicubic_border", _sampled("bicubic", "border", False), (1, 2, 5, 6), _GRID),
+    ("grid_sample_3d", _sampled("bilinear", "zeros", False), (1, 2, 3, 5, 4), _GRID3),
+    ("grid_sample_3d_nearest", _sampled("nearest", "border", False), (1, 2, 3, 5, 4), _GRID3),
 ]  # fmt: skip

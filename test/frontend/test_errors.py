@@ -149,11 +149,6 @@ _NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
             "aten.index.Tensor: result: expected a static shape, got [?]",
         ),
         (
-            lambda x: F.interpolate(x, 6),
-            (_X,),
-            "aten.upsample_nearest2d.vec: expected a resize by an integer factor, got 4 to 6 in dim 2",
-        ),
-        (
             lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=0.5),
             (_X,),
             (

@@ -26,7 +26,6 @@ _EXPECTED = {
     r"it has no conversion to tcp": "an op without a converter",
     r"expected a floating-point (tensor|result)[^\n]*, got (int|bool)": "integers where tcp has floating-point numbers",
     r"expected numbers, got bool": "arithmetic on bools",
-    r"expected a resize by an integer factor": "nearest neighbours by a fraction",
 }
 
 

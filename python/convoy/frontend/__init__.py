@@ -25,6 +25,7 @@ from convoy.frontend import (  # noqa: F401, registers converters
     pooling,
     reduction,
     resize,
+    sampling,
     scans,
     scatter,
     search,

@@ -345,4 +345,6 @@ def _has_same_bytes(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Stricter than torch.equal, for which 1 equals 1.0 and 0.0 equals -0.0."""
     if (a.dtype, a.shape) != (b.dtype, b.shape):
         return False
-    return torch.equal(a.reshape(-1).view(torch.uint8), b.reshape(-1).view(torch.uint8))
+    # A copy, because a tensor of one element may have any stride.
+    a, b = (each.flatten().clone(memory_format=torch.contiguous_format) for each in (a, b))
+    return torch.equal(a.view(torch.uint8), b.view(torch.uint8))

@@ -1,56 +1,154 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Resizing by interpolation: linear, bilinear, trilinear and bicubic, to any size.
+"""Resizing by interpolation to any size: nearest, linear, bilinear, trilinear and bicubic, and the
+last two in 2-D with antialiasing.
 
-Each is linear and separable, so along one dim it is a product with a constant out x in matrix. The
-matrix is Torch's result for the unit vectors, which accounts for align_corners, scale factors and
-borders."""
+Each is linear and separable. Along one dim an element of the result is a sum of a few elements of
+the operand, the taps: their positions and weights are constants, from Torch's result for the unit
+vectors, which accounts for align_corners, scale factors and borders. A tap is a
+`tcp.index_select`, which the compiler fuses with the sum."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 import torch
+from torch import Tensor
 from torch_mlir import ir
 
+from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, type_of
 from convoy.frontend._registry import Call, converts
+from convoy.frontend._types import TensorType
+from convoy.frontend.shape import stretch
 
 __all__: list[str] = []
 
+aten = torch.ops.aten
 _RANKS = {"linear1d": 1, "bilinear2d": 2, "bicubic2d": 2, "trilinear3d": 3}
+#: More taps than these are a product with a dense matrix.
+_MOST_TAPS = 16
+
+
+_NEAREST = [
+    f"aten.{mode}{rank}d"
+    for mode in ("upsample_nearest", "_upsample_nearest_exact")
+    for rank in (1, 2, 3)
+]
+
+
+@converts(*_NEAREST)
+def nearest(b: Builder, call: Call) -> ir.Value:
+    x, _, *scales = call.args
+    return _nearest(b, call, x, scales)
+
+
+@converts(*(f"{name}.vec" for name in _NEAREST))
+def nearest_vec(b: Builder, call: Call) -> ir.Value:
+    x, _, scales = call.args
+    return _nearest(b, call, x, scales)
+
+
+def _nearest(
+    b: Builder, call: Call, x: ir.Value, scales: Sequence[float | None] | None
+) -> ir.Value:
+    """Reads at the positions that Torch's 1-D op takes from 0, 1, 2, ... A resize by an integer
+    factor is a broadcast or a slice."""
+    is_exact = "exact" in call.name
+    op: Callable[..., Tensor] = (
+        aten._upsample_nearest_exact1d if is_exact else aten.upsample_nearest1d
+    )
+    for dim in range(2, type_of(x).rank):
+        size, out = type_of(x).shape[dim], call.result.shape[dim]
+        numbers = torch.arange(size, dtype=torch.float64)
+        scale = scales[dim - 2] if scales else None
+        places = op(numbers[None, None], [out], scale)[0, 0].to(torch.int32)
+        if torch.equal(places, torch.arange(out) * size // out) and out % size == 0:
+            x = stretch(b, x, dim, out // size) if out != size else x
+        elif torch.equal(places, torch.arange(out) * (size // out)):
+            x = b.slice(x, dim, 0, out, size // out)
+        else:
+            name = f"nearest{'_exact' if is_exact else ''}_{size}_to_{out}"
+            x = _select(b, x, b.weight(name, places), dim)
+    return x
 
 
 @converts(*(f"aten.upsample_{mode}.vec" for mode in _RANKS))
 def resize_vec(b: Builder, call: Call) -> ir.Value:
     x, _, align_corners, scales = call.args
-    return _resize(b, call, x, align_corners, scales)
+    mode = call.name.removeprefix("aten.upsample_").removesuffix(".vec")
+    return _resize(b, call, x, mode, align_corners, scales)
 
 
 @converts(*(f"aten.upsample_{mode}" for mode in _RANKS))
 def resize(b: Builder, call: Call) -> ir.Value:
     x, _, align_corners, *scales = call.args
-    return _resize(b, call, x, align_corners, scales)
+    return _resize(b, call, x, call.name.removeprefix("aten.upsample_"), align_corners, scales)
+
+
+@converts("aten._upsample_bilinear2d_aa.vec", "aten._upsample_bicubic2d_aa.vec")
+def resize_antialiased_vec(b: Builder, call: Call) -> ir.Value:
+    x, _, align_corners, scales = call.args
+    mode = call.name.removeprefix("aten._upsample_").removesuffix(".vec")
+    return _resize(b, call, x, mode, align_corners, scales)
+
+
+@converts("aten._upsample_bilinear2d_aa", "aten._upsample_bicubic2d_aa")
+def resize_antialiased(b: Builder, call: Call) -> ir.Value:
+    x, _, align_corners, *scales = call.args
+    return _resize(b, call, x, call.name.removeprefix("aten._upsample_"), align_corners, scales)
 
 
 def _resize(
-    b: Builder, call: Call, x: ir.Value, align_corners: bool, scales: list[float | None] | None
+    b: Builder,
+    call: Call,
+    x: ir.Value,
+    mode: str,
+    align_corners: bool,
+    scales: Sequence[float | None] | None,
 ) -> ir.Value:
-    mode = call.name.removeprefix("aten.upsample_").removesuffix(".vec")
-    rank = _RANKS[mode]
-    for index in range(rank):
-        dim, shape = 2 + index, type_of(x).shape
-        size, out = shape[dim], call.result.shape[dim]
-        scale = scales[index] if scales else None
-        matrix = _matrix(mode, size, out, align_corners, scale)
-        if torch.equal(matrix, torch.eye(size, dtype=matrix.dtype)):
-            continue
-        weight = b.weight(f"resize_{mode[:-2]}_{size}_to_{out}", matrix.to(call.result.dtype))
-        # (out x in) times (in x dims after it), with the dims before it as batch.
-        before, after = shape[:dim], shape[dim + 1 :]
-        rows = b.reshape(x, (math.prod(before), size, math.prod(after)))
-        x = b.reshape(b.matmul(weight, rows), (*before, out, *after))
+    for dim in range(2, type_of(x).rank):
+        size, out = type_of(x).shape[dim], call.result.shape[dim]
+        scale = scales[dim - 2] if scales else None
+        x = _along(b, x, dim, _matrix(mode, size, out, align_corners, scale), mode)
     return x
+
+
+def _along(b: Builder, x: ir.Value, dim: int, matrix: Tensor, mode: str) -> ir.Value:
+    """The product of `matrix` (out x size) and dim `dim` of `x`."""
+    out, size = matrix.shape
+    if torch.equal(matrix, torch.eye(size, dtype=matrix.dtype)[:out]) and out == size:
+        return x
+    kind = type_of(x)
+    name = f"resize_{mode}_{size}_to_{out}"
+    # The positions of the nonzero elements of each row, then further ones, whose weight is 0.
+    count = int((matrix != 0).sum(1).max())
+    if count > _MOST_TAPS:
+        weight = b.weight(name, matrix.to(kind.dtype))
+        before, after = kind.shape[:dim], kind.shape[dim + 1 :]
+        rows = b.reshape(x, (math.prod(before), size, math.prod(after)))
+        return b.reshape(b.matmul(weight, rows), (*before, out, *after))
+    places = torch.argsort((matrix == 0).to(torch.int8), dim=1, stable=True)[:, :count]
+    weights = matrix.gather(1, places).T.contiguous()
+    places = places.T.contiguous()
+    total: ir.Value | None = None
+    wide = b.wide(x)
+    dtype = type_of(wide).dtype
+    for tap in range(count):
+        place = b.weight(f"{name}_at_{tap}", places[tap].to(torch.int32))
+        factor = b.weight(f"{name}_by_{tap}", weights[tap].to(dtype))
+        factor = b.reshape(factor, (out, *(1,) * (kind.rank - 1 - dim)))
+        term = b.binary(tcp.MulOp, _select(b, wide, place, dim), factor)
+        total = term if total is None else b.binary(tcp.AddOp, total, term)
+    assert total is not None
+    return b.cast(total, kind.dtype)
+
+
+def _select(b: Builder, x: ir.Value, places: ir.Value, dim: int) -> ir.Value:
+    kind = type_of(x)
+    shape = (*kind.shape[:dim], *type_of(places).shape, *kind.shape[dim + 1 :])
+    return b.emit(tcp.IndexSelectOp, TensorType(shape, kind.dtype), x, places, dim=dim)
 
 
 def _matrix(
@@ -58,12 +156,13 @@ def _matrix(
 ) -> torch.Tensor:
     """The matrix, `out` x `size` in float64: Torch's 2-D op on the rows of the identity, with the
     other dim unchanged. Sampling uses the scale factor, if given, instead of out / size."""
-    op = (
-        torch.ops.aten.upsample_bicubic2d
-        if mode == "bicubic2d"
-        else torch.ops.aten.upsample_bilinear2d
-    )
-    made: torch.Tensor = op(
+    ops: dict[str, Callable[..., Tensor]] = {
+        "bicubic2d": aten.upsample_bicubic2d,
+        "bicubic2d_aa": aten._upsample_bicubic2d_aa,
+        "bilinear2d_aa": aten._upsample_bilinear2d_aa,
+    }
+    op: Callable[..., Tensor] = ops.get(mode, aten.upsample_bilinear2d)
+    made = op(
         torch.eye(size, dtype=torch.float64)[None, None],
         [size, out],
         bool(align_corners),

@@ -8,10 +8,10 @@ import math
 
 from torch_mlir import ir
 
-from convoy.frontend._builder import Builder, Unsupported, type_of
+from convoy.frontend._builder import Builder, type_of
 from convoy.frontend._registry import Call, converts
 
-__all__: list[str] = []
+__all__ = ["stretch"]
 
 
 @converts(
@@ -79,31 +79,12 @@ def repeat_interleave(b: Builder, call: Call) -> ir.Value:
     x, times, dim, *_ = call.args
     if dim is None:
         x, dim = b.reshape(x, (math.prod(type_of(x).shape),)), 0
-    return _stretch(b, x, dim % type_of(x).rank, times)
+    return stretch(b, x, dim % type_of(x).rank, times)
 
 
-def _stretch(b: Builder, x: ir.Value, dim: int, times: int) -> ir.Value:
+def stretch(b: Builder, x: ir.Value, dim: int, times: int) -> ir.Value:
     """Repeats each element along `dim`: a broadcast n x 1 -> n x times, flattened."""
     shape = type_of(x).shape
     head, n, tail = shape[:dim], shape[dim], shape[dim + 1 :]
     wide = b.broadcast(b.reshape(x, (*head, n, 1, *tail)), (*head, n, times, *tail))
     return b.reshape(wide, (*head, n * times, *tail))
-
-
-@converts(
-    *(f"aten.upsample_nearest{n}d{form}" for n in (1, 2, 3) for form in ("", ".vec")),
-    *(f"aten._upsample_nearest_exact{n}d{form}" for n in (1, 2, 3) for form in ("", ".vec")),
-)
-def upsample_nearest(b: Builder, call: Call) -> ir.Value:
-    """Resizes by integer factors: upsampling repeats elements, downsampling takes every k-th. The
-    `exact` form samples other elements and supports upsampling only."""
-    x = call.args[0]
-    for dim, (size, out) in enumerate(zip(type_of(x).shape, call.result.shape, strict=True)):
-        if out % size == 0:
-            x = _stretch(b, x, dim, out // size) if out != size else x
-        elif size % out == 0 and "exact" not in call.name:
-            x = b.slice(x, dim, 0, out, size // out)
-        else:
-            msg = f"expected a resize by an integer factor, got {size} to {out} in dim {dim}"
-            raise Unsupported(msg)
-    return x
