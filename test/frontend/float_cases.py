@@ -110,4 +110,13 @@ FLOAT_CASES: list[Any] = [
     ("grid_sample_bicubic_border", _sampled("bicubic", "border", False), (1, 2, 5, 6), _GRID),
     ("grid_sample_3d", _sampled("bilinear", "zeros", False), (1, 2, 3, 5, 4), _GRID3),
     ("grid_sample_3d_nearest", _sampled("nearest", "border", False), (1, 2, 3, 5, 4), _GRID3),
+    ("dist", lambda x, y: tuple(torch.dist(x, y, p) for p in (0, 1, 2, 3.5, math.inf)), (3, 4), (4,)),
+    ("cdist", lambda x, y: tuple(torch.cdist(x, y, p) for p in (0.0, 1.0, 2.0, 3.0, math.inf)), (2, 3, 4), (5, 4)),
+    ("cdist_many", torch.cdist, (30, 3), (27, 3)),
+    ("pdist", lambda x: (F.pdist(x), F.pdist(x, 1.0)), (5, 4)),
+    ("bilinear_product", F.bilinear, (2, 4), (2, 3), (5, 4, 3), (5,)),
+    ("ldexp", lambda x, y: (torch.ldexp(x, y), torch.ldexp(x.long(), y)), (2, 3), torch.tensor([-3, 0, 9])),
+    ("rrelu", lambda x: F.rrelu(x, 0.1, 0.4), (2, 3)),
+    ("multilabel_margin_loss", lambda x, y: tuple(F.multilabel_margin_loss(x, y, reduction=r) for r in ("none", "mean", "sum")), (3, 4), torch.tensor([[0, 3, -1, 2], [-1, 0, 0, 0], [2, 1, 3, 0]])),
+    ("multilabel_margin_loss_row", F.multilabel_margin_loss, (4,), torch.tensor([3, -1, 1, 0])),
 ]  # fmt: skip

@@ -134,6 +134,12 @@ _NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
             "aten.nextafter: expected float32 tensors, got float64",
         ),
         (
+            lambda x: F.rrelu(x, training=True),
+            (_X,),
+            "aten.rrelu_with_noise_functional: expected rrelu in evaluation mode, got training=True: "
+            "a compiled model has no random numbers; call module.eval()",
+        ),
+        (
             lambda x: torch.polygamma(21, x),
             (_X,),
             "aten.polygamma: expected an order n from 0 to 20, got 21",

@@ -79,6 +79,7 @@ FORMS: list[tuple[Any, tuple[Any, ...]]] = [
     (aten.native_group_norm.default, (_x(2, 3, 4), _C3, _C3, 2, 3, 4, 3, 1e-5)),
     (aten._upsample_bicubic2d_aa.default, (_x(1, 2, 6, 5), [3, 4], False)),
     (aten._upsample_bilinear2d_aa.default, (_x(1, 2, 6, 5), [3, 4], False, 0.5)),
+    (aten.rrelu_with_noise.default, (_x(2, 3), _x(2, 3))),
     (aten.grid_sampler_2d.default, (_x(1, 2, 3, 4), _x(1, 2, 3, 2), 0, 0, True)),
     (aten.grid_sampler_3d.default, (_x(1, 2, 3, 4, 2), _x(1, 2, 3, 2, 3), 0, 1, True)),
     (aten._upsample_nearest_exact1d.default, (_x(1, 2, 3), [6])),

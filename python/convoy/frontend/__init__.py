@@ -15,6 +15,7 @@ from convoy.frontend import (  # noqa: F401, registers converters
     bitwise,
     convolution,
     creation,
+    distance,
     elementary,
     identity,
     indexing,

@@ -17,7 +17,7 @@ from convoy.frontend._builder import Builder, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend.ordering import position_of_extremum, reversed_order
 
-__all__ = ["variance_over"]
+__all__ = ["norm_over", "variance_over"]
 
 
 def _dims(x: ir.Value, dims: Any) -> list[int]:
@@ -147,22 +147,24 @@ def variance_over(
 def vector_norm(b: Builder, call: Call) -> ir.Value:
     x, order, *rest = call.args
     x = b.wide(b.cast(x, call.result.dtype))
-    dims = _dims(x, rest[0] if rest else None)
-    order = 2 if order is None else order
+    y = norm_over(b, x, _dims(x, rest[0] if rest else None), 2 if order is None else order)
+    return b.reshape(b.cast(y, call.result.dtype), call.result.shape)
+
+
+def norm_over(b: Builder, x: ir.Value, dims: list[int], order: float) -> ir.Value:
+    """The vector norm of an order over dims, which have size 1 in the result."""
     if order == 2:
-        y = b.unary(tcp.SqrtOp, b.reduce(tcp.ReduceSumOp, b.binary(tcp.MulOp, x, x), dims))
-    elif order == 1:
-        y = b.reduce(tcp.ReduceSumOp, b.unary(tcp.AbsOp, x), dims)
-    elif math.isinf(order):
-        y = _extremum(b, b.unary(tcp.AbsOp, x), dims, largest=order > 0)
-    elif order == 0:
+        return b.unary(tcp.SqrtOp, b.reduce(tcp.ReduceSumOp, b.binary(tcp.MulOp, x, x), dims))
+    if order == 1:
+        return b.reduce(tcp.ReduceSumOp, b.unary(tcp.AbsOp, x), dims)
+    if math.isinf(order):
+        return _extremum(b, b.unary(tcp.AbsOp, x), dims, largest=order > 0)
+    if order == 0:
         kind = type_of(x)
         ones = b.compare("ne", x, b.scalar(0, kind.dtype, kind.rank))
-        y = b.reduce(tcp.ReduceSumOp, b.cast(ones, kind.dtype), dims)
-    else:
-        powers = b.binary_scalar(tcp.PowOp, b.unary(tcp.AbsOp, x), order)
-        y = b.binary_scalar(tcp.PowOp, b.reduce(tcp.ReduceSumOp, powers, dims), 1 / order)
-    return b.reshape(b.cast(y, call.result.dtype), call.result.shape)
+        return b.reduce(tcp.ReduceSumOp, b.cast(ones, kind.dtype), dims)
+    powers = b.binary_scalar(tcp.PowOp, b.unary(tcp.AbsOp, x), order)
+    return b.binary_scalar(tcp.PowOp, b.reduce(tcp.ReduceSumOp, powers, dims), 1 / order)
 
 
 @converts("aten.logsumexp")

@@ -48,7 +48,7 @@ def grid_sampler(b: Builder, call: Call) -> ir.Value:
         weight, place, valid = chosen[0]
         for (factor, index, inside), size in zip(chosen[1:], sizes[1:], strict=True):
             weight = _product(weight, factor)
-            place = place * float(size) + index
+            place = place * size + index
             valid = _both(valid, inside)
         value = _read(image, place, out, b, type_of(grid).dtype)
         # As in Torch, a NaN coordinate makes the sample NaN in 2 dims only.
@@ -101,7 +101,8 @@ def _inside(weight: Expression | None, place: Expression, size: int, padding: in
     # NaN becomes 0, as in Torch.
     limited = place.replaced(~valid, place.constant(0.0))
     limited = limited.replaced(place > last, last)
-    return weight, limited, valid if padding == _ZEROS else None
+    place = limited.with_value(limited.cast(torch.int64))
+    return weight, place, valid if padding == _ZEROS else None
 
 
 def _padded(x: Expression, size: int, padding: int, align_corners: bool) -> Expression:
@@ -149,7 +150,7 @@ def _read(
 ) -> Expression:
     """The elements of N x C x size at N x 1 x out places."""
     kind = type_of(image)
-    indices = b.broadcast(place.cast(torch.int64), (*kind.shape[:2], out))
+    indices = b.broadcast(place.value, (*kind.shape[:2], out))
     read = b.emit(
         tcp.GatherOp, TensorType((*kind.shape[:2], out), kind.dtype), image, indices, dim=2
     )
