@@ -71,6 +71,13 @@ _FUNCTIONS = (
     "torch.remainder({0}, 1.7)",
     "torch.floor_divide({0}, 1.3)",
     "torch.logit(torch.sigmoid({0}))",
+    "torch.expm1({0}.clamp(max=3))",
+    "torch.sinh({0}.clamp(-3, 3))",
+    "torch.asinh({0})",
+    "torch.atan({0})",
+    "torch.erfc({0})",
+    "torch.lgamma({0}.abs() + 2.5)",
+    "torch.special.i0e({0})",
     "torch.nan_to_num({0})",
     "torch.frac({0})",
     "{0}.clamp(-1, 1.5)",
@@ -101,6 +108,8 @@ _BINARY = (
     "torch.atan2({0}, {1})",
     "torch.hypot({0}, {1})",
     "torch.logaddexp({0}, {1})",
+    "torch.copysign({0}, {1}.abs() + 1)",
+    "torch.fmax({0}, {1})",
     "torch.remainder({0}, {1}.abs() + 0.5)",
 )
 _INTEGER_BINARY = (

@@ -120,3 +120,25 @@ func.func @power_of_integers(%a: tensor<4xi64>, %b: tensor<4xi64>) -> tensor<4xi
   %0 = tcp.pow %a, %b : tensor<4xi64>, tensor<4xi64> -> tensor<4xi64>
   return %0 : tensor<4xi64>
 }
+
+// CHECK-LABEL: func.func @polynomial
+// CHECK: %[[C2:.*]] = arith.constant 5.000000e-01 : f32
+// CHECK: %[[M1:.*]] = arith.mulf %[[C2]], %[[X:.*]] fastmath<contract> : f32
+// CHECK: %[[C1:.*]] = arith.constant 2.000000e+00 : f32
+// CHECK: %[[S1:.*]] = arith.addf %[[M1]], %[[C1]] fastmath<contract> : f32
+// CHECK: %[[M0:.*]] = arith.mulf %[[S1]], %[[X]] fastmath<contract> : f32
+// CHECK: %[[C0:.*]] = arith.constant 3.000000e+00 : f32
+// CHECK: arith.addf %[[M0]], %[[C0]] fastmath<contract> : f32
+func.func @polynomial(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tcp.polynomial %a {coefficients = array<f64: 3.0, 2.0, 0.5>} : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @expm1_and_copysign
+func.func @expm1_and_copysign(%a: tensor<4xf32>, %b: tensor<1xf32>) -> tensor<4xf32> {
+  // CHECK: math.expm1 %{{.*}} : f32
+  %0 = tcp.expm1 %a : tensor<4xf32> -> tensor<4xf32>
+  // CHECK: math.copysign %{{.*}}, %{{.*}} : f32
+  %1 = tcp.copysign %0, %b : tensor<4xf32>, tensor<1xf32> -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
