@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """Elementary functions without a `tcp` op: formulas of `tcp` ops, evaluated in float64, which
-round to the nearest float32 in almost all cases. In float64 their relative error is a few 1e-16."""
+round to the nearest float32 in almost all cases. In float64 their relative error is a few 1e-16,
+except near a zero of logaddexp and logaddexp2, whose terms cancel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """Special functions: error functions, the gamma function's logarithm and its derivatives. All are
-evaluated in float64."""
+evaluated in float64. For float64 the error near a zero of lgamma, digamma or polygamma is relative
+to their terms, not to the result."""
 
 from __future__ import annotations
 
