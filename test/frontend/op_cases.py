@@ -519,11 +519,6 @@ _add("var", lambda x: x.var(1), (2, 5, 4))
 _add("var_all", torch.var, (2, 5, 4))
 _add("var_biased", lambda x: x.var((0, 2), unbiased=False, keepdim=True), (2, 5, 4))
 _add("std", lambda x: x.std(1, correction=2), (2, 5, 4))
-_add(
-    "std_fraction",
-    lambda x: (x.std(1, correction=1.3), *torch.var_mean(x, 0, correction=0.5)),
-    (2, 5, 4),
-)
 _add("var_mean", lambda x: torch.var_mean(x, 1), (2, 5, 4))
 _add("norm", lambda x: x.norm(dim=1), (2, 3, 4))
 _add("norm_1", lambda x: torch.linalg.vector_norm(x, 1, dim=(0, 2)), (2, 3, 4))

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("ops", nargs="*", metavar="OP", help="names with wildcards; default: all")
     parser.add_argument("--dtypes", nargs="+", default=[str(x)[6:] for x in DTYPES])
     parser.add_argument("--target", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--samples", type=int, default=32, metavar="N", help="at most N an op")
+    parser.add_argument("--samples", type=int, default=8, metavar="N", help="at most N an op")
     parser.add_argument("--seconds", type=int, default=60, help="time limit of one compilation")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--cases", type=Path, metavar="FOLDER", help="store compiled samples")

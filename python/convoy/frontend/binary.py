@@ -14,7 +14,6 @@ from torch_mlir import ir
 from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of, wrapped_number
 from convoy.frontend._registry import Call, converts
-from convoy.frontend._types import dtype_name
 from convoy.frontend.elementary import operands
 from convoy.frontend.pointwise import exact_fmod
 
