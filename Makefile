@@ -23,20 +23,24 @@ SOURCES := $(shell find CMakeLists.txt CMakePresets.json cmake dialect passes te
 TARGET := $(if $(shell ldconfig -p 2>/dev/null | grep libcuda.so.1),cuda,cpu)
 MODEL := resnet18
 
+# $(call step,LABEL) COMMAND shows the progress of a command; its output is in build/logs.
+step = $(PYTHON) tools/progress.py "$(1)" --
+
 # $(call debian,PACKAGES) installs those that are missing.
 define debian
 @missing="$$(for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done)"; \
 if [ -n "$$missing" ]; then \
-  echo "convoy: installing Debian packages:" $$missing; \
+  echo "convoy: missing Debian packages:" $$missing; \
   if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
-  $$sudo apt-get update -q && $$sudo apt-get install -q -y --no-install-recommends $$missing; \
+  $(call step,list Debian packages) $$sudo apt-get update -q && \
+  $(call step,install Debian packages) $$sudo apt-get install -q -y --no-install-recommends $$missing; \
 fi
 endef
 
 # $(call compile,PRESET) configures and builds that preset of CMakePresets.json.
 define compile
-cmake --preset $(1) --log-level=WARNING >/dev/null
-cmake --build --preset $(1) --parallel $(JOBS) -- --quiet
+@$(call step,configure $(1)) cmake --preset $(1)
+@$(call step,build $(1)) cmake --build --preset $(1) --parallel $(JOBS)
 endef
 
 .PHONY: run test lint fuzz sanitize support ops build bench coverage docs clean
@@ -46,7 +50,7 @@ run: build
 	$(BIN)/convoy run build/$(MODEL).convoy --check examples/resnet.py:$(MODEL) --top 5
 
 test: build
-	$(BIN)/python -m pytest -q
+	@$(PYTHON) tools/progress.py test --all -- $(BIN)/python -m pytest -q --color=$$(if [ -t 1 ]; then echo yes; else echo no; fi)
 
 # Style and types of all files; clang-tidy on the C++ that changed since BASE, by default since the
 # branch left origin/main.
@@ -81,7 +85,6 @@ coverage: $(VENV)/.python
 # Convoy's C++ and C with AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer.
 sanitize: build
 	$(call debian,libclang-rt-$(LLVM)-dev)
-	@echo "convoy: building the compiler with sanitizers"
 	$(call compile,sanitize)
 	@$(BIN)/python -m tools.sanitize build/sanitize
 
@@ -97,15 +100,13 @@ $(VENV)/.debian: Makefile
 	@mkdir -p $(VENV) && touch $@
 
 $(VENV)/.python: pyproject.toml $(VENV)/.debian
-	@echo "convoy: setting up $(VENV)"
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q --disable-pip-version-check scikit-build-core==1.1.2 nanobind==3.1.0
-	$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --config-settings=wheel.cmake=false -e '.[test]' cuda-bindings==13.0.3
-	$(BIN)/pip install -q --disable-pip-version-check --no-deps $(CUDNN)
+	@$(call step,create $(VENV)) $(PYTHON) -m venv $(VENV)
+	@$(call step,install build tools) $(BIN)/pip install --disable-pip-version-check scikit-build-core==1.1.2 nanobind==3.1.0
+	@$(call step,install Python packages) $(BIN)/pip install --disable-pip-version-check --no-build-isolation --config-settings=wheel.cmake=false -e '.[test]' cuda-bindings==13.0.3
+	@$(call step,install cuDNN) $(BIN)/pip install --disable-pip-version-check --no-deps $(CUDNN)
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.python $(SOURCES)
-	@echo "convoy: building the compiler"
 	$(call compile,default)
 	@ln -sf ../../build/bin/convoy-opt ../../build/bin/convoy-lsp-server ../../build/bin/convoy-reduce $(BIN)/
 	@touch $@
