@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Compares Convoy with its peers on one GPU in one run; writes the table of README.md.
+"""Compares Convoy with its peers on one GPU in one run; writes the table of docs/performance.md.
 
     python -m benchmarks.build build/bench
     python -m benchmarks.compare build/bench --tune quick --warm
