@@ -136,7 +136,8 @@ def TcpSetDtypePass : Pass<"tcp-set-dtype", "::mlir::func::FuncOp"> {
     results are cast back. Values that depend only on weights keep their type and are cast where
     they are combined with data. Squares, powers and exponentials that are only summed, and values
     computed only from such sums, keep the model's type: they may exceed the range of f16 although
-    the final result does not. An empty `dtype` keeps all types.
+    the final result does not. So does what is computed in f64 from values that a cast widened: the
+    formula needs the precision. An empty `dtype` keeps all types.
 
     `keep-float32` names ops that compute in f32 if they would use a narrower type: `tcp.softmax` or
     `softmax` all ops of this type, `model.py:12` those of this line, and `layer1.0.conv1` those

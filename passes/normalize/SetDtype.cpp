@@ -35,6 +35,7 @@ public:
   void run();
 
 private:
+  void findDouble();
   void findWide();
   void convert(Operation *op);
   /// The element type in which `op` takes or makes a value of this element type in the model.
@@ -67,6 +68,25 @@ static bool isWideFloat(Type type) {
 static bool growsFast(Operation *op) {
   auto mul = dyn_cast<MulOp>(op);
   return isa<ExpOp, PowOp>(op) || (mul && mul.getLhs() == mul.getRhs());
+}
+
+/// Finds what is computed in f64 from values of narrower float types: the cast to f64 asks for the
+/// precision, e.g. of a formula that cancels.
+void Converter::findDouble() {
+  auto isDouble = [](Value value) { return getElementTypeOrSelf(value.getType()).isF64(); };
+  auto isFound = [&](Value value) {
+    return isDouble(value) && wide.contains(value.getDefiningOp());
+  };
+  for (Operation &op : block) {
+    if (isa<func::ReturnOp>(op))
+      continue;
+    bool found = llvm::any_of(op.getOperands(), isFound);
+    if (isa<CastOp>(op))
+      found = isDouble(op.getResult(0)) && isFloat(op.getOperand(0).getType()) &&
+              (found || !isDouble(op.getOperand(0)));
+    if (found)
+      wide.insert(&op);
+  }
 }
 
 /// Finds fast-growing values that are only summed, as in the mean of squares of an RMS norm, and
@@ -139,6 +159,7 @@ void Converter::convert(Operation *op) {
 }
 
 void Converter::run() {
+  findDouble();
   findWide();
   auto remember = [&](ValueRange values) {
     for (Value value : values)

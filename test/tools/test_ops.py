@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,17 @@ def test_the_page(tmp_path: Path) -> None:
         "| `b` | - |  |  | none |",
         "| `c` |  |  | 1 of 2 | **wrong**: sample 1: differs |",
     ]
+
+
+@pytest.mark.parametrize("name", ["addmm", "argsort", "scatter_add", "where"])
+def test_the_page_is_up_to_date(name: str) -> None:
+    """The counts of these ops are those of docs/ops.md."""
+    page = (Path(__file__).parents[2] / "docs" / "ops.md").read_text()
+    row = re.search(rf"^\| `{re.escape(name)}` \| (.*)$", page, re.MULTILINE)
+    assert row is not None
+    cells = [cell.strip() for cell in row[1].split("|")]
+    for dtype, cell in zip(DTYPES, cells, strict=False):
+        if dtype in database()[name].supported_dtypes("cpu"):
+            outcome = measure(name, dtype, **(_OPTIONS | {"limit": 8}))
+            expected = "all" if outcome.right == outcome.samples else f"{outcome.right} of"
+            assert cell.startswith(expected), outcome

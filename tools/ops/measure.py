@@ -139,16 +139,27 @@ def _are_other_positions(sample: Sample, got: torch.Tensor, expected: torch.Tens
     """Whether results are positions of equal elements: a sort that is not stable may return the
     positions of equal elements in any order."""
     x = sample.inputs[0] if sample.inputs else got
-    if sample.name not in _ANY_ORDER or expected.dtype != torch.int64 or x.ndim != got.ndim:
+    if (
+        sample.name not in _ANY_ORDER
+        or expected.dtype != torch.int64
+        or got.shape != expected.shape
+    ):
         return False
-    inside = bool(((got >= 0) & (got < max(x.shape, default=1))).all())
-    return inside and any(
-        got.shape == expected.shape
-        and int(got.max()) < x.shape[dim]
-        and torch.equal(x.gather(dim, got), x.gather(dim, expected))
-        for dim in range(x.ndim)
-        if got.numel()
-    )
+    for dim in range(x.ndim):
+        # Without keepdim, the dim is missing.
+        pair = [
+            y if y.ndim == x.ndim else y.unsqueeze(dim) if y.ndim == x.ndim - 1 else None
+            for y in (got, expected)
+        ]
+        if pair[0] is None or pair[1] is None or not got.numel():
+            continue
+        inside = bool(((pair[0] >= 0) & (pair[0] < x.shape[dim])).all())
+        fits = all(i == dim or size <= x.shape[i] for i, size in enumerate(pair[0].shape)) and bool(
+            (pair[1] < x.shape[dim]).all()
+        )
+        if inside and fits and torch.equal(x.gather(dim, pair[0]), x.gather(dim, pair[1])):
+            return True
+    return False
 
 
 def _difference(got: torch.Tensor, expected: torch.Tensor, limit: float) -> str:

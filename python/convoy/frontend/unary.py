@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch_mlir import ir
 
 from convoy.dialects import tcp
@@ -62,9 +63,11 @@ def trunc(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.sign", "aten.sgn")
 def sign(b: Builder, call: Call) -> ir.Value:
-    """(x > 0) - (x < 0)."""
+    """(x > 0) - (x < 0); a bool is its own sign."""
     x = call.args[0]
     kind = type_of(x)
+    if kind.dtype == torch.bool:
+        return x
     zero = b.scalar(0, kind.dtype, kind.rank)
     above, below = b.compare("gt", x, zero), b.compare("lt", x, zero)
     return b.binary(tcp.SubOp, b.cast(above, kind.dtype), b.cast(below, kind.dtype))

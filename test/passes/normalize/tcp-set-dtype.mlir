@@ -55,11 +55,11 @@ func.func @rms_norm(%x: tensor<2x8xf32> {tcp.input = "x"}) -> tensor<2x8xf32> {
   return %4 : tensor<2x8xf32>
 }
 
-// A double has the range for large values, and so has its replacement.
-// WIDE-LABEL: func.func @narrower_but_wide_enough
-// WIDE: tcp.exp %{{.*}} : tensor<2x8xf32>
-// WIDE: tcp.reduce_sum {{.*}} -> tensor<2x1xf32>
-func.func @narrower_but_wide_enough(%x: tensor<2x8xf32> {tcp.input = "x"}) -> tensor<2x1xf32> {
+// The model asks for a sum in f64.
+// WIDE-LABEL: func.func @sum_in_double
+// WIDE: tcp.exp %{{.*}} : tensor<2x8xf64>
+// WIDE: tcp.reduce_sum {{.*}} -> tensor<2x1xf64>
+func.func @sum_in_double(%x: tensor<2x8xf32> {tcp.input = "x"}) -> tensor<2x1xf32> {
   %d = tcp.cast %x : tensor<2x8xf32> -> tensor<2x8xf64>
   %0 = tcp.exp %d : tensor<2x8xf64> -> tensor<2x8xf64>
   %1 = tcp.reduce_sum %0 {dims = array<i64: 1>} : tensor<2x8xf64> -> tensor<2x1xf64>
@@ -89,4 +89,26 @@ func.func @large_numbers(%x: tensor<4xf32> {tcp.input = "x"}) -> tensor<4xf32> {
   %0 = tcp.maximum %x, %mask : tensor<4xf32>, tensor<1xf32> -> tensor<4xf32>
   %1 = tcp.mul %0, %infinity : tensor<4xf32>, tensor<1xf32> -> tensor<4xf32>
   return %1 : tensor<4xf32>
+}
+
+// What a cast widens to f64 stays in f64, comparisons included; the operand of the cast need not be
+// rounded before.
+// CHECK-LABEL: func.func @double_inside
+// CHECK-SAME: (%[[X:[^:]*]]: tensor<4xf32>
+func.func @double_inside(%x: tensor<4xf32> {tcp.input = "x"}, %y: tensor<4xf32> {tcp.input = "y"}) -> tensor<4xf32> {
+  // CHECK-NEXT: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : tensor<1xf64>
+  // CHECK-NEXT: %[[D:.*]] = tcp.cast %[[X]] : tensor<4xf32> -> tensor<4xf64>
+  // CHECK: %[[S:.*]] = tcp.sub %[[D]], %[[ONE]] : tensor<4xf64>, tensor<1xf64> -> tensor<4xf64>
+  // CHECK: %[[C:.*]] = tcp.compare %[[S]], %[[D]] {{.*}} : tensor<4xf64>
+  // CHECK: %[[Z:.*]] = tcp.select %[[C]], %[[S]], %[[D]] : {{.*}} -> tensor<4xf64>
+  // CHECK: %[[R:.*]] = tcp.cast %[[Z]] : tensor<4xf64> -> tensor<4xf16>
+  // CHECK: tcp.add %[[R]], %{{.*}} : tensor<4xf16>, tensor<4xf16> -> tensor<4xf16>
+  %one = arith.constant dense<1.0> : tensor<1xf64>
+  %d = tcp.cast %x : tensor<4xf32> -> tensor<4xf64>
+  %s = tcp.sub %d, %one : tensor<4xf64>, tensor<1xf64> -> tensor<4xf64>
+  %c = tcp.compare %s, %d {predicate = "lt"} : tensor<4xf64>, tensor<4xf64> -> tensor<4xi1>
+  %z = tcp.select %c, %s, %d : tensor<4xi1>, tensor<4xf64>, tensor<4xf64> -> tensor<4xf64>
+  %r = tcp.cast %z : tensor<4xf64> -> tensor<4xf32>
+  %q = tcp.add %r, %y : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>
+  return %q : tensor<4xf32>
 }
