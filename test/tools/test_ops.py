@@ -13,7 +13,7 @@ import torch
 from tools.ops import measure as measuring
 from tools.ops.measure import Outcome, measure
 from tools.ops.page import summary, write_page
-from tools.ops.samples import database, samples_of
+from tools.ops.samples import DTYPES, database, samples_of
 
 _OPTIONS = {"target": "cpu", "limit": 32, "seconds": 60, "folder": None}
 
