@@ -15,6 +15,7 @@ import torch
 from noise import Noise
 from random_model import EPS, Leaf, Model, Track, build, leaf_data
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 __all__ = ["Verdict", "check", "same_failure"]
 
@@ -131,9 +132,7 @@ def _check(model: Model, targets: tuple[str, ...], clock: _Clock) -> Verdict:
             continue
         with clock("run"), compiled.load(poison=True) as program:
             got = program(*inputs)
-        got = [
-            torch.from_dlpack(each) for each in (got if isinstance(got, (tuple, list)) else [got])
-        ]
+        got = [torch.from_dlpack(each) for each in tree_leaves(got)]
         problem = compare(got, expected)
         if problem:
             return Verdict("wrong", problem, target, limits)

@@ -286,7 +286,7 @@ def script(model: Model, what: str, limits: Sequence[float | None]) -> str:
                 'got = convoy.compile(model, inputs, target="cpu", '
                 f"dtype={model.cpu_dtype!r}).load(poison=True)(*inputs)"
             ),
-            "got = got if isinstance(got, (tuple, list)) else [got]",
+            "got = tree_leaves(got)",
             f"limits = {list(limits)}",
             textwrap.dedent(
                 """\

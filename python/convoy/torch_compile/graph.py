@@ -187,7 +187,8 @@ def _compile_rest(module: torch.fx.GraphModule, report: GraphReport) -> None:
     }
     parts = divide(module, rest)
     prefix = "inductor_part_"
-    fuse_by_partitions(module, [dict.fromkeys(nodes) for nodes in parts], prefix)
+    nodes_of = [dict.fromkeys(nodes) for nodes in parts]
+    fuse_by_partitions(module, nodes_of, prefix, always_return_tuple=True)
     for index in range(len(parts)):
         part = module.get_submodule(f"{prefix}{index}")
         assert isinstance(part, torch.fx.GraphModule)
