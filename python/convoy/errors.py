@@ -23,7 +23,13 @@ __all__ = [
     "SourceLine",
     "UnsupportedOp",
     "UnsupportedOpsError",
+    "first_line",
 ]
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message; the name of its class if there is no message."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 class ConvoyError(Exception):

@@ -24,7 +24,14 @@ from torch._ops import HigherOrderOperator
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.fx.proxy import TracerBase
 
-from convoy.errors import ExportError, InputError, SourceLine, UnsupportedOp, UnsupportedOpsError
+from convoy.errors import (
+    ExportError,
+    InputError,
+    SourceLine,
+    UnsupportedOp,
+    UnsupportedOpsError,
+    first_line,
+)
 from convoy.frontend._registry import CONVERTERS
 
 __all__ = [
@@ -99,19 +106,14 @@ def read_exported(path: str | os.PathLike[str]) -> torch.export.ExportedProgram:
     Raises:
         InputError: The file cannot be read.
     """
-    log = logging.getLogger("torch.export")
-    level = log.level
     try:
-        with warnings.catch_warnings():
+        # The error below has the text of what torch.export logs.
+        with warnings.catch_warnings(), _level("torch.export", logging.CRITICAL):
             warnings.simplefilter("ignore")
-            log.setLevel(logging.CRITICAL)  # The error below has its text.
             return torch.export.load(path)
     except Exception as error:
-        text = (str(error).splitlines() or [type(error).__name__])[0]
-        msg = f"{os.fspath(path)}: expected a file of torch.export.save: {text}"
+        msg = f"{os.fspath(path)}: expected a file of torch.export.save: {first_line(error)}"
         raise InputError(msg) from error
-    finally:
-        log.setLevel(level)
 
 
 def decompose(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
@@ -144,18 +146,28 @@ def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedP
 def _without_graph() -> Iterator[None]:
     """Drops the graph that torch.export writes to standard error before it raises an error: often
     thousands of lines. The error names the line of the model."""
-    log = logging.getLogger("torch.fx.experimental.symbolic_shapes")
-    level, printed, graph = log.level, io.StringIO(), ""
-    log.setLevel(logging.ERROR)
+    printed, graph = io.StringIO(), ""
+    shapes = _level("torch.fx.experimental.symbolic_shapes", logging.ERROR)
     try:
-        with contextlib.redirect_stderr(printed):
+        with contextlib.redirect_stderr(printed), shapes:
             yield
     except Exception as error:
         graph = f"{getattr(error, 'partial_fx_graph', '')}\n"
         raise
     finally:
-        log.setLevel(level)
         sys.stderr.write(printed.getvalue().replace(graph, "") if graph else printed.getvalue())
+
+
+@contextlib.contextmanager
+def _level(name: str, level: int) -> Iterator[None]:
+    """Sets the level of a logger."""
+    log = logging.getLogger(name)
+    before = log.level
+    log.setLevel(level)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._expression import Expression
 from convoy.frontend._registry import Call, Missing, converts
-from convoy.frontend._types import TensorType
+from convoy.frontend.indexing import select_along
 from convoy.frontend.reduction import norm_over
 
 __all__: list[str] = []
@@ -49,16 +49,10 @@ def pdist(b: Builder, call: Call) -> ir.Value:
     """The norms of the differences of all pairs of rows i < j."""
     x, order = call.args
     wide = b.wide(x)
-    count, width = type_of(wide).shape
+    count = type_of(wide).shape[0]
     pairs = torch.triu_indices(count, count, 1, dtype=torch.int32)
     left, right = (
-        b.emit(
-            tcp.IndexSelectOp,
-            TensorType((pairs.shape[1], width), type_of(wide).dtype),
-            wide,
-            b.weight(f"pairs_of_{count}_{side}", places.contiguous()),
-            dim=0,
-        )
+        select_along(b, wide, b.weight(f"pairs_of_{count}_{side}", places.contiguous()), 0)
         for side, places in enumerate(pairs)
     )
     norm = norm_over(b, b.binary(tcp.SubOp, left, right), [1], order)

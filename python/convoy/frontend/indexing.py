@@ -19,10 +19,10 @@ from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import TensorType
 
-__all__ = ["flat_position", "from_end"]
+__all__ = ["flat_position", "from_end", "select_along"]
 
 
-def _select(b: Builder, x: ir.Value, indices: ir.Value, dim: int) -> ir.Value:
+def select_along(b: Builder, x: ir.Value, indices: ir.Value, dim: int) -> ir.Value:
     """`tcp.index_select`: `dim` of `x` is replaced by the dims of `indices`."""
     kind = type_of(x)
     shape = (*kind.shape[:dim], *type_of(indices).shape, *kind.shape[dim + 1 :])
@@ -40,7 +40,7 @@ def from_end(b: Builder, indices: ir.Value, size: int) -> ir.Value:
 def embedding(b: Builder, call: Call) -> ir.Value:
     """The other arguments are about gradients."""
     table, indices = call.args[:2]
-    return _select(b, table, indices, 0)
+    return select_along(b, table, indices, 0)
 
 
 @converts("aten.index_select")
@@ -49,14 +49,14 @@ def index_select(b: Builder, call: Call) -> ir.Value:
     x, dim, indices = call.args
     x = b.reshape(x, type_of(x).shape or (1,))
     indices = b.reshape(indices, (math.prod(type_of(indices).shape),))
-    return b.reshape(_select(b, x, indices, dim % type_of(x).rank), call.result.shape)
+    return b.reshape(select_along(b, x, indices, dim % type_of(x).rank), call.result.shape)
 
 
 @converts("aten.take")
 def take(b: Builder, call: Call) -> ir.Value:
     x, indices = call.args
     count = math.prod(type_of(x).shape)
-    return _select(b, b.reshape(x, (count,)), from_end(b, indices, count), 0)
+    return select_along(b, b.reshape(x, (count,)), from_end(b, indices, count), 0)
 
 
 @converts("aten.gather")
@@ -86,7 +86,7 @@ def index(b: Builder, call: Call) -> ir.Value:
     sizes = type_of(x).shape[dims[0] : dims[-1] + 1]
     shape = type_of(x).shape
     x = b.reshape(x, (*shape[: dims[0]], math.prod(sizes), *shape[dims[-1] + 1 :]))
-    return _select(b, x, flat_position(b, given, sizes), dims[0])
+    return select_along(b, x, flat_position(b, given, sizes), dims[0])
 
 
 def flat_position(b: Builder, indices: Sequence[ir.Value], sizes: tuple[int, ...]) -> ir.Value:

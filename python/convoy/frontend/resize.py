@@ -20,13 +20,12 @@ from torch_mlir import ir
 from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, type_of
 from convoy.frontend._registry import Call, converts
-from convoy.frontend._types import TensorType
+from convoy.frontend.indexing import select_along
 from convoy.frontend.shape import stretch
 
 __all__: list[str] = []
 
 aten = torch.ops.aten
-_RANKS = {"linear1d": 1, "bilinear2d": 2, "bicubic2d": 2, "trilinear3d": 3}
 #: More taps than these are a product with a dense matrix.
 _MOST_TAPS = 16
 
@@ -70,44 +69,36 @@ def _nearest(
             x = b.slice(x, dim, 0, out, size // out)
         else:
             name = f"nearest{'_exact' if is_exact else ''}_{size}_to_{out}"
-            x = _select(b, x, b.weight(name, places), dim)
+            x = select_along(b, x, b.weight(name, places), dim)
     return x
 
 
-@converts(*(f"aten.upsample_{mode}.vec" for mode in _RANKS))
-def resize_vec(b: Builder, call: Call) -> ir.Value:
-    x, _, align_corners, scales = call.args
-    mode = call.name.removeprefix("aten.upsample_").removesuffix(".vec")
-    return _resize(b, call, x, mode, align_corners, scales)
+_LINEAR = [
+    *(f"aten.upsample_{mode}" for mode in ("linear1d", "bilinear2d", "bicubic2d", "trilinear3d")),
+    *(f"aten._upsample_{mode}_aa" for mode in ("bilinear2d", "bicubic2d")),
+]
 
 
-@converts(*(f"aten.upsample_{mode}" for mode in _RANKS))
+@converts(*_LINEAR)
 def resize(b: Builder, call: Call) -> ir.Value:
     x, _, align_corners, *scales = call.args
-    return _resize(b, call, x, call.name.removeprefix("aten.upsample_"), align_corners, scales)
+    return _resize(b, call, x, align_corners, scales)
 
 
-@converts("aten._upsample_bilinear2d_aa.vec", "aten._upsample_bicubic2d_aa.vec")
-def resize_antialiased_vec(b: Builder, call: Call) -> ir.Value:
+@converts(*(f"{name}.vec" for name in _LINEAR))
+def resize_vec(b: Builder, call: Call) -> ir.Value:
     x, _, align_corners, scales = call.args
-    mode = call.name.removeprefix("aten._upsample_").removesuffix(".vec")
-    return _resize(b, call, x, mode, align_corners, scales)
-
-
-@converts("aten._upsample_bilinear2d_aa", "aten._upsample_bicubic2d_aa")
-def resize_antialiased(b: Builder, call: Call) -> ir.Value:
-    x, _, align_corners, *scales = call.args
-    return _resize(b, call, x, call.name.removeprefix("aten._upsample_"), align_corners, scales)
+    return _resize(b, call, x, align_corners, scales)
 
 
 def _resize(
     b: Builder,
     call: Call,
     x: ir.Value,
-    mode: str,
     align_corners: bool,
     scales: Sequence[float | None] | None,
 ) -> ir.Value:
+    mode = call.name.partition("upsample_")[2].removesuffix(".vec")
     for dim in range(2, type_of(x).rank):
         size, out = type_of(x).shape[dim], call.result.shape[dim]
         scale = scales[dim - 2] if scales else None
@@ -139,16 +130,10 @@ def _along(b: Builder, x: ir.Value, dim: int, matrix: Tensor, mode: str) -> ir.V
         place = b.weight(f"{name}_at_{tap}", places[tap].to(torch.int32))
         factor = b.weight(f"{name}_by_{tap}", weights[tap].to(dtype))
         factor = b.reshape(factor, (out, *(1,) * (kind.rank - 1 - dim)))
-        term = b.binary(tcp.MulOp, _select(b, wide, place, dim), factor)
+        term = b.binary(tcp.MulOp, select_along(b, wide, place, dim), factor)
         total = term if total is None else b.binary(tcp.AddOp, total, term)
     assert total is not None
     return b.cast(total, kind.dtype)
-
-
-def _select(b: Builder, x: ir.Value, places: ir.Value, dim: int) -> ir.Value:
-    kind = type_of(x)
-    shape = (*kind.shape[:dim], *type_of(places).shape, *kind.shape[dim + 1 :])
-    return b.emit(tcp.IndexSelectOp, TensorType(shape, kind.dtype), x, places, dim=dim)
 
 
 def _matrix(

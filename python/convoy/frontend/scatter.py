@@ -18,7 +18,7 @@ from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import TensorType
-from convoy.frontend.indexing import flat_position, from_end
+from convoy.frontend.indexing import flat_position, from_end, select_along
 from convoy.frontend.scans import scan_sum
 
 __all__: list[str] = []
@@ -257,12 +257,18 @@ def index_put(b: Builder, call: Call) -> ir.Value:
     updates = b.reshape(updates, (*before, count, *after))
     y = b.reshape(x, (*before, math.prod(sizes), *after))
     position = b.reshape(position, (*(1,) * len(before), count, *(1,) * len(after)))
-    if accumulate:
-        y = _combine(b, y, position, updates, len(before), "sum")
-    else:
-        y = write(b, y, position, updates, len(before))
+    y = _put(b, y, position, updates, len(before), accumulate=accumulate)
     back = sorted(range(len(perm)), key=perm.__getitem__)
     return b.transpose(b.reshape(y, shape), back)
+
+
+def _put(
+    b: Builder, x: ir.Value, indices: ir.Value, updates: ir.Value, dim: int, *, accumulate: bool
+) -> ir.Value:
+    """Writes the updates, or adds them."""
+    if accumulate:
+        return _combine(b, x, indices, updates, dim, "sum")
+    return write(b, x, indices, updates, dim)
 
 
 def _mask_put(
@@ -300,15 +306,7 @@ def _at_selected(b: Builder, values: ir.Value, mask: ir.Value, dim: int) -> ir.V
     """Moves the values, which are for the selected elements in order, to these elements."""
     count = math.prod(type_of(mask).shape)
     numbers = scan_sum(b, b.cast(b.reshape(mask, (count,)), torch.int64), 0)
-    kind = type_of(values)
-    shape = (*kind.shape[:dim], count, *kind.shape[dim + 1 :])
-    return b.emit(
-        tcp.IndexSelectOp,
-        TensorType(shape, kind.dtype),
-        values,
-        b.binary_scalar(tcp.SubOp, numbers, 1),
-        dim=dim,
-    )
+    return select_along(b, values, b.binary_scalar(tcp.SubOp, numbers, 1), dim)
 
 
 @converts("aten.masked_scatter")
@@ -336,8 +334,5 @@ def put(b: Builder, call: Call) -> ir.Value:
     flat = b.reshape(x, (total,))
     indices = b.reshape(from_end(b, indices, total), (count,))
     source = b.reshape(source, (count,))
-    if accumulate:
-        y = _combine(b, flat, indices, source, 0, "sum")
-    else:
-        y = write(b, flat, indices, source, 0)
+    y = _put(b, flat, indices, source, 0, accumulate=bool(accumulate))
     return b.reshape(y, call.result.shape)

@@ -13,6 +13,7 @@ from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import TensorType
+from convoy.frontend.indexing import select_along
 
 __all__: list[str] = []
 
@@ -131,8 +132,7 @@ def unfold(b: Builder, call: Call) -> ir.Value:
     windows = call.result.shape[dim]
     positions = torch.arange(windows)[:, None] * step + torch.arange(size)
     indices = b.weight(f"windows_{windows}_{size}_{step}", positions)
-    shape = (*kind.shape[:dim], windows, size, *kind.shape[dim + 1 :])
-    y = b.emit(tcp.IndexSelectOp, TensorType(shape, kind.dtype), x, indices, dim=dim)
+    y = select_along(b, x, indices, dim)
     perm = [each for each in range(kind.rank + 1) if each != dim + 1]
     return b.transpose(y, [*perm, dim + 1])
 
@@ -150,8 +150,7 @@ def as_strided_scatter(b: Builder, call: Call) -> ir.Value:
     places = torch.full_like(numbers, -1)
     places = places.scatter_reduce(0, positions, torch.arange(count), "amax")
     indices = b.weight("places", places.reshape(kind.shape))
-    flat = b.reshape(source, (count,))
-    y = b.emit(tcp.IndexSelectOp, TensorType(kind.shape, kind.dtype), flat, indices, dim=0)
+    y = select_along(b, b.reshape(source, (count,)), indices, 0)
     return b.select(b.compare("lt", indices, b.scalar(0, torch.int64, kind.rank)), x, y)
 
 
