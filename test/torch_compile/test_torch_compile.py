@@ -297,6 +297,7 @@ def test_cache_is_limited(compiled: Callable[..., Any], tmp_path: Path) -> None:
         torch._dynamo.reset()
         compiled(lambda x, number=number: x @ x + number, cache_bytes=1)(x)
     assert list((tmp_path / "cache").iterdir()) == []
+    assert [len(report.parts) for report in backend.reports()] == [1, 1, 1]
     compiled(lambda x: x @ x - 1, cache=False)(x)
     assert list((tmp_path / "cache").iterdir()) == []
 

@@ -98,12 +98,6 @@ class _Compiled:
         self._lock = threading.Lock()
 
     def __call__(self, args: list[Any]) -> Any:
-        """Takes a list, which it empties: memory of arguments is free after their last use."""
-        given = tuple(args)
-        args.clear()
-        return self._run(given)
-
-    def _run(self, args: tuple[Any, ...]) -> Any:
         key = tuple(_shape_of(args[index]) for index in self._symbolic)
         variant = self._variants.get(key)
         if variant is None:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.fx.passes.utils.fuser_utils import fuse_as_graphmodule, fuse_by_partitions, topo_sort
 
-from convoy.errors import ConvoyError, UnsupportedOpsError
+from convoy.errors import ConvoyError, UnsupportedOpsError, first_line
 from convoy.torch_compile.options import BackendOptions
 from convoy.torch_compile.partition import (
     Reasons,
@@ -21,7 +21,7 @@ from convoy.torch_compile.partition import (
     is_op,
     reason_against,
 )
-from convoy.torch_compile.parts import Part, import_part, is_cached, load_part
+from convoy.torch_compile.parts import Part, PartSource, load_part
 from convoy.torch_compile.report import GraphReport, PartReport, add_report
 from convoy_runtime import ConvoyRuntimeError
 
@@ -91,12 +91,11 @@ def _with_parts(
     parts = _supported_parts(module, weights, device, reasons, options, flops)
     compiled: list[list[torch.fx.Node]] = []
     loaded: list[Part] = []
-    for nodes in parts:
-        graph, is_weight = _extract(module, nodes, weights)
+    for nodes, source in parts:
         try:
-            part, cached, seconds = load_part(graph, is_weight, device, options)
+            part, cached, seconds = load_part(source)
         except (ConvoyError, ConvoyRuntimeError) as error:
-            reasons |= dict.fromkeys(nodes, _first_line(error))
+            reasons |= dict.fromkeys(nodes, first_line(error))
             continue
         compiled.append(nodes)
         loaded.append(part)
@@ -124,10 +123,10 @@ def _supported_parts(
     reasons: Reasons,
     options: BackendOptions,
     flops: Mapping[str, int],
-) -> list[list[torch.fx.Node]]:
+) -> list[tuple[list[torch.fx.Node], PartSource]]:
     """Divides the graph until the frontend accepts each part. An op that it refuses leaves its
     part, with all ops of this name: a refusal names the op, not the node."""
-    accepted: set[tuple[torch.fx.Node, ...]] = set()
+    accepted: dict[tuple[torch.fx.Node, ...], PartSource] = {}
     while True:
         parts = []
         refused: Reasons = {}
@@ -137,23 +136,23 @@ def _supported_parts(
                 text = f"its part has {count} ops, fewer than min_ops = {options.min_ops}"
                 refused |= dict.fromkeys(nodes, text)
                 continue
-            if tuple(nodes) not in accepted:
-                part = _extract(module, nodes, weights)
-                if not is_cached(*part, device, options):
-                    refused |= _refused(nodes, *part)
-                accepted.add(tuple(nodes))
-            parts.append(nodes)
+            source = accepted.get(tuple(nodes))
+            if source is None:
+                source = _extract(module, nodes, weights, device, options)
+                refused |= _refused(nodes, source)
+                accepted[tuple(nodes)] = source
+            parts.append((nodes, source))
         if not refused:
             return parts
         reasons |= refused
 
 
-def _refused(
-    nodes: Sequence[torch.fx.Node], graph: torch.fx.GraphModule, is_weight: list[bool]
-) -> Reasons:
-    """The nodes of a part that the frontend refuses, with reasons."""
+def _refused(nodes: Sequence[torch.fx.Node], source: PartSource) -> Reasons:
+    """The nodes of a part that the frontend refuses, with reasons. A part in the cache was accepted
+    before."""
     try:
-        import_part(graph, is_weight)
+        if not source.is_cached():
+            _ = source.imported
     except UnsupportedOpsError as error:
         named = {op.op: op.reason for op in error.ops}
         found = {
@@ -161,19 +160,23 @@ def _refused(
             for node in nodes
             if (name := str(node.target).removesuffix(".default")) in named
         }
-        return found or dict.fromkeys(nodes, _first_line(error))
+        return found or dict.fromkeys(nodes, first_line(error))
     except ConvoyError as error:
-        return dict.fromkeys(nodes, _first_line(error))
+        return dict.fromkeys(nodes, first_line(error))
     return {}
 
 
 def _extract(
-    module: torch.fx.GraphModule, nodes: Sequence[torch.fx.Node], weights: set[str]
-) -> tuple[torch.fx.GraphModule, list[bool]]:
-    """A copy of some nodes as a graph of its own, and which of its arguments are weights. The
-    arguments and results are in the order of `fuse_by_partitions`."""
+    module: torch.fx.GraphModule,
+    nodes: Sequence[torch.fx.Node],
+    weights: set[str],
+    device: torch.device,
+    options: BackendOptions,
+) -> PartSource:
+    """A copy of some nodes as a graph of its own. The arguments and results are in the order of
+    `fuse_by_partitions`."""
     graph, inputs, _ = fuse_as_graphmodule(module, topo_sort(list(nodes)), "part")
-    return graph, [node.name in weights for node in inputs]
+    return PartSource(graph, tuple(node.name in weights for node in inputs), device, options)
 
 
 def _compile_rest(module: torch.fx.GraphModule, report: GraphReport) -> None:
@@ -196,7 +199,7 @@ def _compile_rest(module: torch.fx.GraphModule, report: GraphReport) -> None:
         try:
             run = compile_fx_inner(part, inputs)
         except Exception as error:  # eager mode runs it
-            _log.warning("inductor cannot compile %s: %s", report.name, _first_line(error))
+            _log.warning("inductor cannot compile %s: %s", report.name, first_line(error))
             continue
         module.add_submodule(f"{prefix}{index}", _Inductor(run))
 
@@ -210,7 +213,3 @@ class _Inductor(torch.nn.Module):
 
     def forward(self, *args: Any) -> Any:
         return self._run(list(args))
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -19,7 +19,7 @@ from convoy.torch_compile.cache import PartCache, content_hash
 from convoy.torch_compile.options import BackendOptions
 from convoy_runtime import ArtifactError, Program
 
-__all__ = ["Part", "PartGraph", "import_part", "is_cached", "load_part"]
+__all__ = ["Part", "PartGraph", "PartSource", "load_part"]
 
 
 class PartGraph(torch.nn.Module):
@@ -67,58 +67,49 @@ def _empty(value: torch.Tensor) -> torch.Tensor:
     return torch.empty(value.shape, dtype=value.dtype, device=value.device)
 
 
-def import_part(graph: torch.fx.GraphModule, weights: Sequence[bool]) -> ImportedModule:
-    """Converts a part to tcp.
+@dataclass(frozen=True)
+class PartSource:
+    """What a part is compiled from.
 
-    Args:
-        graph: A graph of aten ops.
-        weights: For each placeholder, whether it is a weight.
-
-    Returns:
-        The part in tcp.
-
-    Raises:
-        FrontendError: The part cannot be imported.
-    """
-    module = PartGraph(graph, weights).eval()
-    return import_module(module, module.inputs(), name="part")
-
-
-def is_cached(
-    graph: torch.fx.GraphModule,
-    weights: Sequence[bool],
-    device: torch.device,
-    options: BackendOptions,
-) -> bool:
-    """Whether the cache has a part, with the arguments of `load_part`. Such a part needs no
-    check by the frontend."""
-    key, cache = _entry(graph, weights, device, options)
-    return options.cache and cache.path(key).exists()
-
-
-def _entry(
-    graph: torch.fx.GraphModule,
-    weights: Sequence[bool],
-    device: torch.device,
-    options: BackendOptions,
-) -> tuple[str, PartCache]:
-    text = f"{options.describe(device.type)} {list(weights)}"
-    return content_hash(graph, device, text), PartCache(options.folder(), options.cache_bytes)
-
-
-def load_part(
-    graph: torch.fx.GraphModule,
-    weights: Sequence[bool],
-    device: torch.device,
-    options: BackendOptions,
-) -> tuple[Part, bool, float]:
-    """Compiles and loads a part, or loads it from the cache.
-
-    Args:
-        graph: A graph of aten ops.
+    Attributes:
+        graph: A graph of aten ops whose placeholders have `meta["val"]`.
         weights: For each placeholder, whether it is a weight.
         device: The device of the part.
         options: The options of the backend.
+    """
+
+    graph: torch.fx.GraphModule
+    weights: tuple[bool, ...]
+    device: torch.device
+    options: BackendOptions
+
+    @cached_property
+    def cache(self) -> PartCache:
+        """The folder of compiled parts."""
+        return PartCache(self.options.folder(), self.options.cache_bytes)
+
+    @cached_property
+    def key(self) -> str:
+        """The name of the part in the cache."""
+        text = f"{self.options.describe(self.device.type)} {list(self.weights)}"
+        return content_hash(self.graph, self.device, text)
+
+    def is_cached(self) -> bool:
+        """Whether the cache has the part."""
+        return self.options.cache and self.cache.path(self.key).exists()
+
+    @cached_property
+    def imported(self) -> ImportedModule:
+        """The part in tcp. Raises FrontendError if it cannot be imported."""
+        module = PartGraph(self.graph, self.weights).eval()
+        return import_module(module, module.inputs(), name="part")
+
+
+def load_part(source: PartSource) -> tuple[Part, bool, float]:
+    """Compiles and loads a part, or loads it from the cache.
+
+    Args:
+        source: The part.
 
     Returns:
         The part, whether it came from the cache, and the seconds that this took.
@@ -128,28 +119,25 @@ def load_part(
         ConvoyRuntimeError: The part cannot be loaded.
     """
     start = time.perf_counter()
-    key, cache = _entry(graph, weights, device, options)
-    load = options.load_options(device)
-    if options.cache and cache.path(key).exists():
+    options, cache = source.options, source.cache
+    load = options.load_options(source.device)
+    if source.is_cached():
         try:
-            program = convoy_runtime.load(cache.path(key), **load)
+            program = convoy_runtime.load(cache.path(source.key), **load)
         except ArtifactError:
             pass  # A damaged file is compiled again and replaced.
         else:
-            cache.used(key)
-            return Part(program, graph, weights, device), True, time.perf_counter() - start
-    imported = import_part(graph, weights)
-    model = compile_imported(imported, options.compile_options(device.type))
+            cache.used(source.key)
+            return Part(program, source), True, time.perf_counter() - start
+    model = compile_imported(source.imported, options.compile_options(source.device.type))
     if options.cache and cache.prepare():
-        model.save(cache.path(key))
+        model.save(cache.path(source.key))
+        program = convoy_runtime.load(cache.path(source.key), **load)
+        # After the load: the limit may be less than this file.
         cache.trim()
-        program = convoy_runtime.load(cache.path(key), **load)
     else:
-        with TemporaryDirectory(prefix="convoy-") as folder:
-            path = Path(folder) / "part.convoy"
-            model.save(path)
-            program = convoy_runtime.load(path, **load)
-    return Part(program, graph, weights, device), False, time.perf_counter() - start
+        program = model.load(**load)
+    return Part(program, source), False, time.perf_counter() - start
 
 
 class Part(torch.nn.Module):
@@ -160,24 +148,16 @@ class Part(torch.nn.Module):
 
     Args:
         program: The artifact, without weights.
-        graph: The graph that it was compiled from.
-        weights: For each argument, whether it is a weight.
-        device: The device of the part.
+        source: What it was compiled from.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        graph: torch.fx.GraphModule,
-        weights: Sequence[bool],
-        device: torch.device,
-    ) -> None:
+    def __init__(self, program: Program, source: PartSource) -> None:
         super().__init__()
         self._program = program
-        self._weights = [index for index, weight in enumerate(weights) if weight]
-        self._inputs = [index for index, weight in enumerate(weights) if not weight]
-        self._device = device
-        returned = next(node for node in graph.graph.nodes if node.op == "output").args[0]
+        self._weights = [index for index, weight in enumerate(source.weights) if weight]
+        self._inputs = [index for index, weight in enumerate(source.weights) if not weight]
+        self._device = source.device
+        returned: Any = source.graph.graph.output_node().args[0]
         self._single = not isinstance(returned, (tuple, list))
         nodes = [returned] if self._single else list(returned)
         self._results = [node.meta["val"] for node in nodes]
