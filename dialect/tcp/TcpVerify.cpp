@@ -429,6 +429,17 @@ LogicalResult IndexSelectOp::verify() {
   return expectShape(*this, getOutput(), expected);
 }
 
+/// Whether the indices have the rank of the input, and each dim except `dim` fits.
+static bool fitsExcept(int64_t dim, ArrayRef<int64_t> indices, ArrayRef<int64_t> input,
+                       llvm::function_ref<bool(int64_t index, int64_t size)> fits) {
+  if (indices.size() != input.size())
+    return false;
+  return llvm::all_of(llvm::enumerate(indices, input), [&](auto each) {
+    auto [i, index, size] = each;
+    return int64_t(i) == dim || fits(index, size);
+  });
+}
+
 LogicalResult GatherOp::verify() {
   // gather_c1
   ArrayRef<int64_t> input = shapeOf(getInput()), indices = shapeOf(getIndices());
@@ -436,10 +447,7 @@ LogicalResult GatherOp::verify() {
   if (failed(expectDim(*this, dim, input.size())))
     return failure();
   // gather_c2
-  bool fits = indices.size() == input.size();
-  for (int64_t i = 0, rank = input.size(); fits && i < rank; ++i)
-    fits = i == dim || indices[i] <= input[i];
-  if (!fits)
+  if (!fitsExcept(dim, indices, input, std::less_equal<int64_t>()))
     return emitOpError("expects indices of the input's rank, and at most its size in each dim "
                        "except dim ")
            << dim << ", but got " << str(indices) << " for " << str(input);
@@ -454,10 +462,8 @@ LogicalResult ScatterOp::verify() {
   if (failed(expectDim(*this, dim, input.size())))
     return failure();
   // scatter_c2
-  bool fits = indices.size() == input.size();
-  for (int64_t i = 0, rank = input.size(); fits && i < rank; ++i)
-    fits = i == dim || indices[i] == 1 || indices[i] == input[i];
-  if (!fits)
+  auto broadcasts = [](int64_t index, int64_t size) { return index == 1 || index == size; };
+  if (!fitsExcept(dim, indices, input, broadcasts))
     return emitOpError("expects indices of the input's rank, whose dims except dim ")
            << dim << " are 1 or the input's, but got " << str(indices) << " for " << str(input);
   // scatter_c3

@@ -82,35 +82,33 @@ struct GatherPattern : public OpConversionPattern<tcp::GatherOp> {
   }
 };
 
+/// MLIR's name of a reduction of a type. Sums and maxima of bools are `or`, products and minima
+/// `and`. `set` is an assignment.
+arith::AtomicRMWKind reductionOf(tcp::ScatterKind kind, Type type) {
+  using Kind = arith::AtomicRMWKind;
+  bool isFloat = isa<FloatType>(type), isBool = type.isInteger(1);
+  switch (kind) {
+  case tcp::ScatterKind::Set:
+    return Kind::assign;
+  case tcp::ScatterKind::Add:
+    return isBool ? Kind::ori : isFloat ? Kind::addf : Kind::addi;
+  case tcp::ScatterKind::Mul:
+    return isBool ? Kind::andi : isFloat ? Kind::mulf : Kind::muli;
+  case tcp::ScatterKind::Max:
+    return isBool ? Kind::ori : isFloat ? Kind::maximumf : Kind::maxs;
+  case tcp::ScatterKind::Min:
+    return isBool ? Kind::andi : isFloat ? Kind::minimumf : Kind::mins;
+  }
+  llvm_unreachable("unknown kind");
+}
+
 /// The element after one update.
 Value combine(OpBuilder &builder, Location loc, tcp::ScatterKind kind, Value element,
               Value update) {
-  bool isFloat = isa<FloatType>(element.getType()), isBool = element.getType().isInteger(1);
-  switch (kind) {
-  case tcp::ScatterKind::Set:
-    return update;
-  case tcp::ScatterKind::Add:
-    if (isBool)
-      return arith::OrIOp::create(builder, loc, element, update);
-    return isFloat ? Value(arith::AddFOp::create(builder, loc, element, update))
-                   : Value(arith::AddIOp::create(builder, loc, element, update));
-  case tcp::ScatterKind::Mul:
-    if (isBool)
-      return arith::AndIOp::create(builder, loc, element, update);
-    return isFloat ? Value(arith::MulFOp::create(builder, loc, element, update))
-                   : Value(arith::MulIOp::create(builder, loc, element, update));
-  case tcp::ScatterKind::Max:
-    if (isBool)
-      return arith::OrIOp::create(builder, loc, element, update);
-    return isFloat ? Value(arith::MaximumFOp::create(builder, loc, element, update))
-                   : Value(arith::MaxSIOp::create(builder, loc, element, update));
-  case tcp::ScatterKind::Min:
-    if (isBool)
-      return arith::AndIOp::create(builder, loc, element, update);
-    return isFloat ? Value(arith::MinimumFOp::create(builder, loc, element, update))
-                   : Value(arith::MinSIOp::create(builder, loc, element, update));
-  }
-  llvm_unreachable("unknown kind");
+  arith::AtomicRMWKind reduction = reductionOf(kind, element.getType());
+  return reduction == arith::AtomicRMWKind::assign
+             ? update
+             : arith::getReductionOp(reduction, builder, loc, element, update);
 }
 
 struct ScatterPattern : public OpConversionPattern<tcp::ScatterOp> {
