@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import torch
 
 from tools.ops import measure as measuring
+from tools.ops.__main__ import _run
 from tools.ops.measure import Outcome, measure
 from tools.ops.page import summary, write_page
 from tools.ops.samples import DTYPES, database, samples_of
@@ -40,6 +42,15 @@ def test_wrong_results_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = measure("add", torch.int64, **(_OPTIONS | {"limit": 2}))
     assert outcome.right == 0
     assert len(outcome.wrong) == 2
+
+
+def test_a_process_that_dies_is_an_outcome() -> None:
+    """Reading this address is a segmentation fault."""
+    tasks = [(b"abc", 1), (1 << 62, 1), (b"xyz", 2)]
+    found = list(_run(tasks, ctypes.string_at, 2))
+    assert sorted(each for each in found if isinstance(each, bytes)) == [b"a", b"xy"]
+    failed = [each.failed for each in found if isinstance(each, Outcome)]
+    assert failed == [["the process died"]]
 
 
 def test_an_op_that_compiles_in_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

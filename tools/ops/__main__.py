@@ -8,13 +8,14 @@ import argparse
 import fnmatch
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -75,40 +76,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(any(outcome.wrong or outcome.failed for outcome in outcomes))
 
 
-def _run(
-    tasks: list[tuple[str, torch.dtype]], call: partial[Outcome], jobs: int
-) -> Iterator[Outcome]:
-    """Measures in processes, so that a crash of one op is an outcome. The tasks of a broken pool
-    run again one at a time."""
-    waiting, alone = list(reversed(tasks)), False
+def _run(tasks: list[Any], call: Callable[..., Any], jobs: int) -> Iterator[Any]:
+    """Calls a function with each task in processes. A process that dies ends all others; what ran
+    then is repeated alone at the end, so that its death is an outcome."""
+    waiting, suspects = list(reversed(tasks)), []
     while waiting:
-        with ProcessPoolExecutor(
-            1 if alone else jobs, get_context("spawn"), max_tasks_per_child=40
-        ) as pool:
-            running: dict[Future[Outcome], tuple[str, torch.dtype]] = {}
-            broken: list[tuple[str, torch.dtype]] = []
-            while (waiting or running) and not broken:
-                while waiting and len(running) < (1 if alone else jobs):
-                    task = waiting.pop()
-                    running[pool.submit(call, *task)] = task
+        with ProcessPoolExecutor(jobs, get_context("spawn"), max_tasks_per_child=40) as pool:
+            running: dict[Future[Any], Any] = {}
+            broken = False
+            while running or (waiting and not broken):
+                while waiting and not broken and len(running) < jobs:
+                    try:
+                        running[pool.submit(call, *waiting[-1])] = waiting[-1]
+                        waiting.pop()
+                    except BrokenProcessPool:
+                        broken = True
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     task = running.pop(future)
-                    try:
-                        yield future.result()
-                    except BrokenProcessPool:
-                        broken.append(task)
-                    except Exception as error:
-                        text = f"{type(error).__name__}: {error}".splitlines()[0]
-                        yield Outcome(task[0], str(task[1])[6:], failed=[text])
-                    alone = alone and not waiting
-            if broken:
-                broken += running.values()
-        if len(broken) == 1 and alone:
-            yield Outcome(broken[0][0], str(broken[0][1])[6:], failed=["the process died"])
-            broken, alone = [], False
-        elif broken:
-            alone = True
-            waiting += broken
+                    if isinstance(future.exception(), BrokenProcessPool):
+                        suspects.append(task)
+                        broken = True
+                    else:
+                        yield _outcome(task, future)
+    for task in suspects:
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            yield _outcome(task, pool.submit(call, *task))
+
+
+def _outcome(task: Any, future: Future[Any]) -> Any:
+    """The result of a call, or the error as an outcome."""
+    error = future.exception()
+    if error is None:
+        return future.result()
+    name, dtype = task
+    dead = isinstance(error, BrokenProcessPool)
+    text = "the process died" if dead else f"{type(error).__name__}: {error}".splitlines()[0]
+    return Outcome(str(name), str(dtype).removeprefix("torch."), failed=[text])
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ def _compiled(
     """Compiles samples together. If that fails, compiles each half; a sample that fails alone is
     refused."""
     from convoy import compile as compile_module
-    from convoy.errors import ConvoyError, FrontendError
+    from convoy.errors import ConvoyError, FrontendError, first_line
 
     inputs = [x for sample in samples for x in sample.inputs]
     module = Together(samples).eval()
@@ -107,7 +107,7 @@ def _compiled(
                 reason = _reason(error)
                 outcome.refused[reason] = outcome.refused.get(reason, 0) + 1
             else:
-                outcome.failed.append(f"{type(error).__name__}: {_first_line(error)}")
+                outcome.failed.append(f"{type(error).__name__}: {first_line(error)}")
             return
         half = len(samples) // 2
         yield from _compiled(samples[:half], target, seconds, outcome)
@@ -138,28 +138,20 @@ def _compare(samples: list[Sample], model: Any, outcome: Outcome) -> None:
 def _are_other_positions(sample: Sample, got: torch.Tensor, expected: torch.Tensor) -> bool:
     """Whether results are positions of equal elements: a sort that is not stable may return the
     positions of equal elements in any order."""
-    x = sample.inputs[0] if sample.inputs else got
-    if (
-        sample.name not in _ANY_ORDER
-        or expected.dtype != torch.int64
-        or got.shape != expected.shape
-    ):
+    if sample.name not in _ANY_ORDER or expected.dtype != torch.int64:
         return False
-    for dim in range(x.ndim):
-        # Without keepdim, the dim is missing.
-        pair = [
-            y if y.ndim == x.ndim else y.unsqueeze(dim) if y.ndim == x.ndim - 1 else None
-            for y in (got, expected)
-        ]
-        if pair[0] is None or pair[1] is None or not got.numel():
-            continue
-        inside = bool(((pair[0] >= 0) & (pair[0] < x.shape[dim])).all())
-        fits = all(i == dim or size <= x.shape[i] for i, size in enumerate(pair[0].shape)) and bool(
-            (pair[1] < x.shape[dim]).all()
-        )
-        if inside and fits and torch.equal(x.gather(dim, pair[0]), x.gather(dim, pair[1])):
-            return True
-    return False
+    x = sample.inputs[0]
+    return any(_same_elements(x, dim, got, expected) for dim in range(x.ndim))
+
+
+def _same_elements(x: torch.Tensor, dim: int, a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two tensors of positions in `dim` are of equal elements. Without keepdim, they do not
+    have this dim."""
+    try:
+        a, b = (y.unsqueeze(dim) if y.ndim < x.ndim else y for y in (a, b))
+        return torch.equal(x.gather(dim, a), x.gather(dim, b))
+    except (RuntimeError, IndexError):  # They are no positions in this dim.
+        return False
 
 
 def _difference(got: torch.Tensor, expected: torch.Tensor, limit: float) -> str:
@@ -202,16 +194,12 @@ def _stored_limits(sample: Sample) -> list[float]:
 
 
 def _reason(error: Exception) -> str:
-    """The reason for a refusal without the line of the model."""
-    from convoy.errors import UnsupportedOpsError
+    """The reason for a refusal without the line of the model, which is one of `samples`."""
+    from convoy.errors import UnsupportedOpsError, first_line
 
     if isinstance(error, UnsupportedOpsError):
         return "; ".join(sorted({f"{op.op}: {op.reason}" for op in error.ops}))
-    return re.sub(r"\S+\.py:\d+: ", "", _first_line(error))
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [""])[0][:300]
+    return re.sub(r"(, at )?\S+\.py:\d+(: )?", "", first_line(error))
 
 
 @contextmanager
