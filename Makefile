@@ -69,7 +69,8 @@ fuzz: build
 support: build
 	$(BIN)/python -m tools.support_table
 
-# All samples of PyTorch's OpInfo database; writes docs/ops.md. About an hour on 2 cores.
+# The first samples of each op of PyTorch's OpInfo database; writes docs/ops.md. 20 minutes on 2
+# cores.
 ops: build
 	$(BIN)/python -m tools.ops --page --jobs $(JOBS)
 
