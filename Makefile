@@ -11,6 +11,9 @@ LLVM := $(shell grep -oP 'CONVOY_LLVM_VERSION \K[0-9]+' CMakeLists.txt | head -n
 DEBIAN := cmake ninja-build ccache clang-$(LLVM) lld-$(LLVM) llvm-$(LLVM)-dev libmlir-$(LLVM)-dev mlir-$(LLVM)-tools \
           liblld-$(LLVM)-dev libpolly-$(LLVM)-dev zlib1g-dev libzstd-dev python3-dev python3-venv
 
+# The versions of the Python packages; those of NVIDIA are below.
+LOCK := requirements-dev.lock
+
 # Installed without dependencies, NVRTC excepted: on a machine without a GPU cuDNN only builds
 # graphs, and needs no cuBLAS. Tests compare graphs with those of cudnn-frontend; its own kernels,
 # which need a gigabyte of packages, are not used.
@@ -43,7 +46,7 @@ define compile
 @$(call step,build $(1)) cmake --build --preset $(1) --parallel $(JOBS)
 endef
 
-.PHONY: run test lint fuzz sanitize support ops build bench coverage docs clean
+.PHONY: run test lint fuzz sanitize support ops build bench coverage docs wheel clean
 
 run: build
 	$(BIN)/convoy compile examples/resnet.py:$(MODEL) --target $(TARGET) -o build/$(MODEL).convoy
@@ -93,6 +96,10 @@ docs: build
 	ninja -C build mlir-doc
 	@$(BIN)/python -m tools.write_manifest_page
 
+# The wheels of convoy-runtime and convoy-compiler, in dist/.
+wheel: build
+	@$(BIN)/python -m tools.wheels dist
+
 clean:
 	rm -rf build $(VENV)
 
@@ -100,10 +107,10 @@ $(VENV)/.debian: Makefile
 	$(call debian,$(DEBIAN))
 	@mkdir -p $(VENV) && touch $@
 
-$(VENV)/.python: pyproject.toml $(VENV)/.debian
+$(VENV)/.python: pyproject.toml runtime/pyproject.toml $(LOCK) $(VENV)/.debian
 	@$(call step,create $(VENV)) $(PYTHON) -m venv $(VENV)
-	@$(call step,install build tools) $(BIN)/pip install --disable-pip-version-check scikit-build-core==1.1.2 nanobind==3.1.0
-	@$(call step,install Python packages) $(BIN)/pip install --disable-pip-version-check --no-build-isolation --config-settings=wheel.cmake=false -e '.[test]' cuda-bindings==13.0.3
+	@$(call step,install build tools) $(BIN)/pip install --disable-pip-version-check -c $(LOCK) scikit-build-core nanobind
+	@$(call step,install Python packages) $(BIN)/pip install --disable-pip-version-check --no-build-isolation --config-settings=wheel.cmake=false -c $(LOCK) -e ./runtime -e '.[test]' cuda-bindings
 	@$(call step,install cuDNN) $(BIN)/pip install --disable-pip-version-check --no-deps $(CUDNN)
 	@touch $@
 

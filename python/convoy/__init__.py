@@ -11,8 +11,6 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__version__ = "0.1.0"
-
 _EXPORTS = {
     "CompileOptions": "convoy.options",
     "CompiledModel": "convoy.compiler",
@@ -21,6 +19,7 @@ _EXPORTS = {
     "import_mlir": "convoy.frontend",
     "compile": "convoy.compiler",
     "import_module": "convoy.frontend",
+    "__version__": "convoy_runtime",  # the two packages have one version
 }
 
 __all__ = [

@@ -30,6 +30,8 @@ from .program import Program
 if TYPE_CHECKING:
     from .cuda.plans.options import PlanOptions
 
+__version__ = "0.1.0"  # of convoy-runtime and convoy-compiler
+
 __all__ = [
     "ArgumentError",
     "ArtifactError",
