@@ -73,3 +73,7 @@ def _pip_wheel(project: str, folder: Path, *flags: str) -> None:
 
 def _newest(folder: Path, pattern: str) -> Path:
     return max(folder.glob(pattern), key=lambda path: path.stat().st_mtime_ns)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
