@@ -54,6 +54,25 @@ def RunPhasesPass : Pass<"convoy-run-phases", "::mlir::ModuleOp"> {
 
 //===-- normalize --------------------------------------------------------------------------------------------------------===//
 
+def TcpDecomposeAttentionPass : Pass<"tcp-decompose-attention", "::mlir::func::FuncOp"> {
+  let summary = "convert attention that cuDNN does not support to products and a softmax";
+  let description = [{
+    For `cpu`, and for attention that the support table refuses, e.g. heads whose size is not a
+    multiple of 8. Shared heads of key and value are not repeated: the query's rows of all heads that
+    share one are the rows of one product.
+
+    ```mlir
+    %o = tcp.attention %q, %k, %v {scale = 0.125 : f64}
+        : tensor<1x12x128x64xf32>, tensor<1x12x128x64xf32>, tensor<1x12x128x64xf32> -> tensor<1x12x128x64xf32>
+    ```
+  }];
+  let options = [
+    Option<"supportTable", "support-table", "std::string", "", "JSON file that replaces the built-in support table">,
+    Option<"allowTf32", "allow-tf32", "bool", "true", "whether f32 products may be rounded to TF32">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::convoy::cudnn::CudnnDialect"];
+}
+
 def TcpDecomposeConvGradientsPass : Pass<"tcp-decompose-conv-gradients", "::mlir::func::FuncOp"> {
   let summary = "convert gradients of convolutions to transposed convolutions and convolutions";
   let description = [{

@@ -49,7 +49,8 @@ struct ExecuteOpInterface
       targets.push_back(*buffer);
       outputs.push_back(isPacked(*buffer) ? *buffer : allocate(rewriter, *buffer));
     }
-    ExecuteOp::create(rewriter, op->getLoc(), TypeRange(), execute.getGraphAttr(), inputs, outputs)
+    ExecuteOp::create(rewriter, op->getLoc(), TypeRange(), execute.getGraphAttr(), inputs, outputs,
+                      execute.getOffsetsAttr())
         ->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     for (auto [output, target] : llvm::zip(outputs, targets))
       if (output != target)

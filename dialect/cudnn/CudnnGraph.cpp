@@ -179,11 +179,23 @@ LogicalResult ReturnOp::verify() {
 
 /// Checks that `type` is the memory of a tensor of `desc`; `what` and `index` name it in messages.
 static LogicalResult expectMemory(Operation *op, StringRef what, int64_t index, ShapedType type,
-                                  TensorDescType desc) {
+                                  TensorDescType desc,
+                                  std::optional<int64_t> offset = std::nullopt) {
   // execute_c3, build_and_exec_graph_c2
   if (type.getElementType() != desc.getElementType())
     return op->emitOpError() << "expects " << what << " #" << index << " of element type "
                              << desc.getElementType() << ", but got " << type.getElementType();
+  // execute_c6
+  if (offset) {
+    int64_t end = *offset + 1;
+    for (auto [size, stride] : llvm::zip_equal(desc.getShape(), desc.getStrides()))
+      end += (size - 1) * stride;
+    if (*offset < 0 || end > type.getNumElements())
+      return op->emitOpError() << "expects the elements of " << what << " #" << index
+                               << " inside of " << type << ", but " << desc << " at offset "
+                               << *offset << " ends at " << end;
+    return success();
+  }
   // execute_c4, build_and_exec_graph_c3
   if (!desc.isPacked())
     return op->emitOpError() << "expects a packed descriptor for " << what << " #" << index
@@ -214,18 +226,24 @@ LogicalResult ExecuteOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto graph = symbols.lookupNearestSymbolFrom<GraphOp>(*this, getGraphAttr());
   if (!graph)
     return emitOpError("expects the name of a cudnn.graph, but got ") << getGraphAttr();
-  auto check = [&](StringRef what, OperandRange operands, ArrayRef<Type> types) -> LogicalResult {
+  std::optional<ArrayRef<int64_t>> offsets = getOffsets();
+  if (offsets && offsets->size() != getInputs().size()) // execute_c6
+    return emitOpError("expects an offset for each of ")
+           << getInputs().size() << " inputs, but got " << offsets->size();
+  auto check = [&](StringRef what, OperandRange operands, ArrayRef<Type> types,
+                   std::optional<ArrayRef<int64_t>> offsets = std::nullopt) -> LogicalResult {
     // execute_c2
     if (operands.size() != types.size())
       return emitOpError("expects ") << types.size() << " " << what << "s for " << getGraphAttr()
                                      << ", but got " << operands.size();
     for (auto [i, pair] : llvm::enumerate(llvm::zip(operands, types)))
       if (failed(expectMemory(*this, what, i, cast<ShapedType>(std::get<0>(pair).getType()),
-                              cast<TensorDescType>(std::get<1>(pair)))))
+                              cast<TensorDescType>(std::get<1>(pair)),
+                              offsets ? std::optional((*offsets)[i]) : std::nullopt)))
         return failure();
     return success();
   };
-  if (failed(check("input", getInputs(), graph.getArgumentTypes())))
+  if (failed(check("input", getInputs(), graph.getArgumentTypes(), offsets)))
     return failure();
   return check("output", getOutputs(), graph.getResultTypes());
 }

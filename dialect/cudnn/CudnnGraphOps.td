@@ -112,6 +112,8 @@ def Cudnn_ExecuteOp : Op<Cudnn_Dialect, "execute",
     * (c4) an operand, packed row-major, has the descriptor's memory order: its dims are those of
       the descriptor by descending stride, where dims of size 1 are ignored.
     * (c5) the operands are all tensors or all memrefs; memrefs have the identity layout.
+    * (c6) `offsets` has one non-negative number for each input. With it, inputs are not bound by
+      (c4): the descriptor's elements begin at the offset, and are inside the input.
 
     ```mlir
     %y = cudnn.execute @conv_relu_0 ins(%x, %w : tensor<1x56x56x64xf16>, tensor<64x3x3x64xf16>) outs(%o : tensor<1x56x56x64xf16>)
@@ -121,12 +123,17 @@ def Cudnn_ExecuteOp : Op<Cudnn_Dialect, "execute",
 
     Maps to `cudnnBackendExecute` with a variant pack of the operands.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$graph, Variadic<Cudnn_Operand>:$inputs, Variadic<Cudnn_Operand>:$outputs);
+  let arguments = (ins FlatSymbolRefAttr:$graph, Variadic<Cudnn_Operand>:$inputs, Variadic<Cudnn_Operand>:$outputs,
+                       OptionalAttr<DenseI64ArrayAttr>:$offsets);
   let results = (outs Variadic<AnyStaticShapeTensor>:$results);
   let assemblyFormat = [{
     $graph (`ins` `(` $inputs^ `:` type($inputs) `)`)? `outs` `(` $outputs `:` type($outputs) `)` attr-dict (`->` type($results)^)?
   }];
   let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results, "::mlir::FlatSymbolRefAttr":$graph, "::mlir::ValueRange":$inputs,
+                                 "::mlir::ValueRange":$outputs), [{
+    build($_builder, $_state, results, graph, inputs, outputs, /*offsets=*/nullptr);
+  }]>];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
   }];

@@ -7,6 +7,25 @@
 
 include "dialect/tcp/TcpDialect.td"
 
+def Tcp_IotaOp : Tcp_Op<"iota", [Pure]> {
+  let summary = "the index along one dim";
+  let description = [{
+    `output[..., i, ...] = i`, where `i` is the index in `dim` (aten.arange, numpy.arange).
+
+    **Constraints**
+
+    * (c1) `dim` is a dim of the result.
+
+    ```mlir
+    %i = tcp.iota {dim = 1 : index} : tensor<1x128xi64>
+    ```
+  }];
+  let arguments = (ins IndexAttr:$dim);
+  let results = (outs Tcp_IndexTensor:$output);
+  let assemblyFormat = "attr-dict `:` type($output)";
+  let hasVerifier = 1;
+}
+
 class Tcp_IndexOp<string mnemonic> : Tcp_Op<mnemonic, [AllElementTypesMatch<["input", "output"]>]> {
   let arguments = (ins Tcp_Tensor:$input, Tcp_IndexTensor:$indices, IndexAttr:$dim);
   let results = (outs Tcp_Tensor:$output);

@@ -154,4 +154,32 @@ def Tcp_MatmulOp : Tcp_Op<"matmul", [SameOperandsAndResultElementType, SameOpera
   let hasCanonicalizer = 1;
 }
 
+def Tcp_AttentionOp : Tcp_Op<"attention", [SameOperandsAndResultElementType]> {
+  let summary = "scaled dot product attention";
+  let description = [{
+    `softmax(scale * query * transpose(key) + mask) * value` for every batch and head
+    (aten.scaled_dot_product_attention). With query B x H x M x D, key B x G x N x D and value
+    B x G x N x E the result is B x H x M x E; heads `i * H / G` to `(i + 1) * H / G - 1` of the query
+    share head `i` of key and value. With `causal`, a row of the query ignores the columns after its
+    own index. Rows whose scores are all minus infinity are 0.
+
+    **Constraints**
+
+    * (c1) query, key and value have rank 4, with the shapes above, and at least one column.
+    * (c2) the heads of the key divide those of the query.
+    * (c3) each dim of the mask is that of B x H x M x N, or 1.
+    * (c4) the output has the shape that follows from the operands.
+
+    ```mlir
+    %o = tcp.attention %q, %k, %v mask %m {scale = 0.125 : f64}
+        : tensor<1x12x128x64xf32>, tensor<1x12x128x64xf32>, tensor<1x12x128x64xf32>, tensor<1x1x1x128xf32> -> tensor<1x12x128x64xf32>
+    ```
+  }];
+  let arguments = (ins Tcp_FloatTensor:$query, Tcp_FloatTensor:$key, Tcp_FloatTensor:$value, Optional<Tcp_FloatTensor>:$mask,
+                       F64Attr:$scale, UnitAttr:$causal);
+  let results = (outs Tcp_FloatTensor:$output);
+  let assemblyFormat = "$query `,` $key `,` $value (`mask` $mask^)? attr-dict `:` type(operands) `->` type($output)";
+  let hasVerifier = 1;
+}
+
 #endif // CONVOY_TCP_LINEAR_OPS

@@ -224,6 +224,34 @@ LogicalResult MatmulOp::verify() {
   return expectShape(*this, getOutput(), *expected);
 }
 
+LogicalResult AttentionOp::verify() {
+  ArrayRef<int64_t> query = shapeOf(getQuery()), key = shapeOf(getKey()),
+                    value = shapeOf(getValue());
+  // attention_c1
+  bool fits = query.size() == 4 && key.size() == 4 && value.size() == 4 && key[0] == query[0] &&
+              key[3] == query[3] && value.drop_back() == key.drop_back() && key[2] > 0;
+  if (!fits)
+    return emitOpError("expects a query of B x H x M x D, a key of B x G x N x D and a value of "
+                       "B x G x N x E, but got ")
+           << str(query) << ", " << str(key) << " and " << str(value);
+  // attention_c2
+  if (key[1] < 1 || query[1] % key[1])
+    return emitOpError("expects heads of the key that divide the ")
+           << query[1] << " of the query, but got " << key[1];
+  // attention_c3
+  SmallVector<int64_t> scores = {query[0], query[1], query[2], key[2]};
+  if (Value mask = getMask()) {
+    auto isBroadcast = [](auto sizes) {
+      return std::get<0>(sizes) == 1 || std::get<0>(sizes) == std::get<1>(sizes);
+    };
+    if (shapeOf(mask).size() != 4 || !llvm::all_of(llvm::zip(shapeOf(mask), scores), isBroadcast))
+      return emitOpError("expects a mask whose dims are 1 or those of ")
+             << str(scores) << ", but got " << str(shapeOf(mask));
+  }
+  // attention_c4
+  return expectShape(*this, getOutput(), {query[0], query[1], query[2], value[3]});
+}
+
 //===-- pooling ------------------------------------------------------------===//
 
 /// Checks a pooling of `input` with the result `output`, or its gradient.
@@ -414,6 +442,15 @@ static LogicalResult expectDim(Operation *op, int64_t dim, int64_t rank) {
     return success();
   return op->emitOpError() << "expects 'dim' below the rank " << rank << " of the input, but got "
                            << dim;
+}
+
+LogicalResult IotaOp::verify() {
+  // iota_c1
+  size_t rank = shapeOf(getOutput()).size();
+  if (getDim().uge(rank))
+    return emitOpError("expects 'dim' below the rank ")
+           << rank << ", but got " << getDim().getZExtValue();
+  return success();
 }
 
 LogicalResult IndexSelectOp::verify() {

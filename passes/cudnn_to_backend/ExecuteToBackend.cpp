@@ -4,6 +4,7 @@
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "dialect/tcp/TcpOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Passes.h"
 #include "passes/common/Locations.h"
 #include "passes/common/Manifest.h"
@@ -31,6 +32,18 @@ private:
 
 } // namespace
 
+/// The elements of a packed buffer from `offset` on.
+static Value fromOffset(OpBuilder &builder, Location loc, Value buffer, int64_t offset) {
+  if (offset == 0)
+    return buffer;
+  auto type = cast<MemRefType>(buffer.getType());
+  int64_t count = type.getNumElements() - offset;
+  auto layout = StridedLayoutAttr::get(builder.getContext(), offset, {1});
+  return memref::ReinterpretCastOp::create(
+      builder, loc, MemRefType::get({count}, type.getElementType(), layout, type.getMemorySpace()),
+      buffer, offset, ArrayRef<int64_t>(count), ArrayRef<int64_t>(1));
+}
+
 LogicalResult ConvertCudnnExecuteToBackendPass::convert(func::FuncOp func,
                                                         const llvm::StringMap<int64_t> &graphs,
                                                         SmallVectorImpl<Attribute> &calls) {
@@ -52,9 +65,11 @@ LogicalResult ConvertCudnnExecuteToBackendPass::convert(func::FuncOp func,
                << " is by value; use a cudnn.constant in the graph instead";
     if (op.getNumResults() != 0)
       return op.emitOpError("expects memrefs, but got tensors");
-    SmallVector<Value> buffers(op.getInputs());
-    llvm::append_range(buffers, op.getOutputs());
     builder.setInsertionPoint(op);
+    SmallVector<Value> buffers(op.getInputs());
+    for (auto [buffer, offset] : llvm::zip(buffers, op.getOffsets().value_or(ArrayRef<int64_t>())))
+      buffer = fromOffset(builder, op.getLoc(), buffer, offset);
+    llvm::append_range(buffers, op.getOutputs());
     auto number = builder.getI32IntegerAttr(calls.size());
     cudnn_backend::ExecuteGraphOp::create(builder, op.getLoc(), func.getArgument(0), number,
                                           buffers);

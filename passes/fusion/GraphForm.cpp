@@ -295,17 +295,6 @@ std::optional<GraphForm> matchGraph(GraphOp graph, std::string &reason) {
   return Matcher(graph, reason).match();
 }
 
-std::optional<GroupGraph> buildGroupGraph(OpBuilder &builder, StringRef name, const GroupOps &group,
-                                          std::string &reason) {
-  OwningOpRef<GraphOp> graph = convertGroup(builder, name, group, reason);
-  if (!graph)
-    return std::nullopt;
-  std::optional<GraphForm> form = matchGraph(*graph, reason);
-  if (!form)
-    return std::nullopt;
-  return GroupGraph{std::move(graph), std::move(*form)};
-}
-
 //===-- support ------------------------------------------------------------------------------===//
 
 bool GraphForm::isLinear() const {
@@ -327,8 +316,19 @@ SmallVector<GraphStep> GraphForm::at(Position position) const {
   return chosen;
 }
 
+StringRef GraphForm::anchorName() const {
+  return attention ? "attention" : stringifyAnchor(query.anchor);
+}
+
 std::string GraphForm::pattern() const {
   SmallVector<std::string> before, after;
+  if (attention) {
+    before.push_back(anchorName().str());
+    if (attention->mask)
+      after.push_back("mask");
+    if (attention->causal)
+      after.push_back("causal");
+  }
   for (const GraphStep &step : steps) {
     if (!step.role)
       continue;
@@ -347,6 +347,8 @@ std::string GraphForm::pattern() const {
 }
 
 std::optional<std::string> GraphForm::refuse(const SupportTable &table) const {
+  if (attention)
+    return table.refuseAttention(*attention);
   if (!anchor) {
     for (const GraphStep &step : steps) {
       PointwiseOp op = step.op;

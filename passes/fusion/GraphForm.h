@@ -19,10 +19,12 @@ struct GraphStep {
   std::optional<Role> role;
 };
 
-/// An anchor and the pointwise operations around it, or only pointwise operations. They form a DAG:
-/// the graph's one result depends on every operation.
+/// An anchor and the pointwise operations around it, only pointwise operations, or attention. They
+/// form a DAG: the graph's one result depends on every operation.
 struct GraphForm {
-  mlir::Operation *anchor = nullptr; ///< null if there are only pointwise operations
+  mlir::Operation *anchor = nullptr; ///< null for pointwise operations and attention
+  /// Set for attention, which has no steps.
+  std::optional<AttentionQuery> attention;
   /// The query for the anchor. Without an anchor, only layout and dtype are set.
   SupportQuery query;
   llvm::SmallVector<GraphStep> steps; ///< in order; without an anchor, all are epilogue
@@ -31,6 +33,8 @@ struct GraphForm {
   bool isLinear() const;
   /// The steps at a position, in order.
   llvm::SmallVector<GraphStep> at(Position position) const;
+  /// The name of the anchor.
+  llvm::StringRef anchorName() const;
   /// The names of the roles in order, joined by '+', e.g. relu+conv2d+bias.
   std::string pattern() const;
   /// Returns std::nullopt if the table accepts every operation, else the reason.
@@ -40,16 +44,19 @@ struct GraphForm {
 /// Returns the form of `graph`, or std::nullopt with the reason in `reason`.
 std::optional<GraphForm> matchGraph(cudnn::GraphOp graph, std::string &reason);
 
-/// The graph of a group, and its form.
+/// An argument of a group's graph: a value that the group reads, from `offset` elements on.
+struct GraphArgument {
+  mlir::Value value;
+  int64_t offset = 0;
+};
+
+/// The graph of a group, its form, and its arguments. The first result is that of the group;
+/// nothing reads the others, which only some graphs have.
 struct GroupGraph {
   mlir::OwningOpRef<cudnn::GraphOp> graph;
   GraphForm form;
+  llvm::SmallVector<GraphArgument> arguments;
 };
-
-/// Converts `group` at `builder`'s place. Nothing, with the reason, when it is not one graph of a
-/// form that the support table has.
-std::optional<GroupGraph> buildGroupGraph(mlir::OpBuilder &builder, llvm::StringRef name,
-                                          const GroupOps &group, std::string &reason);
 
 } // namespace convoy
 

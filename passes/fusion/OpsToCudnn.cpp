@@ -108,7 +108,8 @@ static bool isZero(int64_t value) { return value == 0; }
 
 bool isAnchor(Operation *op) {
   return isa<tcp::ConvOpInterface, tcp::ConvBackwardDataOp, tcp::ConvBackwardFilterOp,
-             tcp::MatmulOp, tcp::MaxPoolOp, tcp::AvgPoolOp, tcp::ReduceMeanOp>(op);
+             tcp::MatmulOp, tcp::MaxPoolOp, tcp::AvgPoolOp, tcp::ReduceMeanOp, tcp::AttentionOp>(
+      op);
 }
 
 ArrayRef<PointwiseMode> groupModes() {

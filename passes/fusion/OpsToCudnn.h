@@ -12,7 +12,7 @@
 namespace convoy {
 
 /// Whether `op` can be the anchor of a group: a convolution, a gradient of one, a matrix product, a
-/// pooling or a mean.
+/// pooling, a mean or attention.
 bool isAnchor(mlir::Operation *op);
 
 /// The pointwise modes of the operations to which ops of a group are converted.

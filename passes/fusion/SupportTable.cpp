@@ -168,16 +168,25 @@ std::optional<SupportTable> SupportTable::parse(StringRef text, StringRef name,
     std::string operation;
     bool takes = false;
     Pointwise row;
+    Attention attention;
     json::ObjectMapper mapper(entry, root);
     bool read = mapper && mapper.map("operation", operation) && mapper.map("takes", takes);
     if (read && operation == "pointwise")
       read = mapper.map("modes", row.modes) && mapper.map("dtypes", row.dtypes) &&
              mapper.map("layouts", row.layouts) && mapper.map("since", row.since) &&
              mapper.mapOptional("tf32", row.tf32);
+    if (read && operation == "attention_parts")
+      read = mapper.map("dtypes", attention.dtypes) && mapper.map("stats", attention.stats) &&
+             mapper.map("scores", attention.scores) &&
+             mapper.map("depth_multiple_of", attention.depthMultipleOf) &&
+             mapper.map("depth_up_to", attention.depthUpTo) &&
+             mapper.map("since", attention.since) && mapper.mapOptional("tf32", attention.tf32);
     if (!read)
       return fail("operation " + Twine(i) + ": " + llvm::toString(root.getError()));
     if (operation == "pointwise" && takes)
       table.pointwise.push_back(std::move(row));
+    if (operation == "attention_parts" && takes)
+      table.attention.push_back(std::move(attention));
   }
   return table;
 }
@@ -284,6 +293,33 @@ std::optional<std::string> SupportTable::refusePointwise(const Role &role, Type 
   return ("the support table has no row for " + mode + " without an anchor in " + nameOf(layout) +
           " " + name)
       .str();
+}
+
+std::optional<std::string> SupportTable::refuseAttention(const AttentionQuery &query) const {
+  std::string dtype = debugString(query.dtype);
+  std::string reason = "the support table has no row for it in " + dtype;
+  int64_t multiple = query.isAligned ? 8 : 1;
+  for (const Attention &row : attention) {
+    auto has = [](const auto &list, const auto &value) { return llvm::is_contained(list, value); };
+    bool scores = has(row.scores, "scale") && (!query.mask || has(row.scores, "bias")) &&
+                  (!query.causal || has(row.scores, "causal"));
+    if (!has(row.stats, "stored") || !scores || !has(row.dtypes, dtype))
+      continue;
+    if (!has(row.depthMultipleOf, multiple))
+      reason = "cuDNN supports heads whose size is a multiple of 8";
+    else if (query.depth > *llvm::max_element(row.depthUpTo))
+      reason = "cuDNN supports heads of size up to " +
+               std::to_string(*llvm::max_element(row.depthUpTo)) + ", not " +
+               std::to_string(query.depth);
+    else if (row.tf32 && !allowTf32 && query.dtype.isF32())
+      reason = "in f32 all engines of cuDNN use TF32, which allow-tf32=false forbids";
+    else if (row.since > cudnn_backend::kMinimumCudnn)
+      reason = "needs cuDNN " + std::to_string(row.since) + ", but programs support " +
+               std::to_string(cudnn_backend::kMinimumCudnn) + " and later";
+    else
+      return std::nullopt;
+  }
+  return "attention: " + reason;
 }
 
 } // namespace convoy

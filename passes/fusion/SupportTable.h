@@ -30,6 +30,14 @@ struct SupportQuery {
   llvm::SmallVector<Role> after; ///< roles between the anchor and this one, in order
 };
 
+/// A query about attention.
+struct AttentionQuery {
+  mlir::Type dtype;      ///< of the operands
+  int64_t depth = 0;     ///< the larger one of the last dims of the query and of the value
+  bool isAligned = true; ///< whether both are multiples of 8
+  bool mask = false, causal = false;
+};
+
 class SupportTable {
 public:
   /// Loads the built-in table, or the file `path` if it is not empty. Without `allowTf32`, rows
@@ -42,6 +50,9 @@ public:
   /// Like `refuse`, for a pointwise operation in a graph without an anchor.
   std::optional<std::string> refusePointwise(const Role &role, mlir::Type dtype,
                                              Layout layout) const;
+
+  /// Like `refuse`, for attention with its logarithms of sums as a result.
+  std::optional<std::string> refuseAttention(const AttentionQuery &query) const;
 
   /// The anchor itself, or a role with it.
   struct Subject {
@@ -91,12 +102,20 @@ private:
     int64_t since = 0;
     bool tf32 = false;
   };
+  /// Attention that cuDNN accepts, composed of other operations.
+  struct Attention {
+    std::vector<std::string> dtypes, stats, scores;
+    std::vector<int64_t> depthMultipleOf, depthUpTo;
+    int64_t since = 0;
+    bool tf32 = false;
+  };
   static std::optional<SupportTable> parse(llvm::StringRef text, llvm::StringRef name,
                                            std::string &error);
 
   std::vector<Row> rows;
   std::vector<Refusal> refusals;
   std::vector<Pointwise> pointwise;
+  std::vector<Attention> attention;
   bool allowTf32 = true;
 };
 

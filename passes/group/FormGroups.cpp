@@ -7,7 +7,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"
-#include "passes/fusion/GraphForm.h"
+#include "passes/fusion/Attention.h"
+#include "passes/fusion/GroupGraph.h"
 #include "passes/fusion/OpsToCudnn.h"
 
 namespace convoy {
@@ -99,7 +100,7 @@ bool FormGroupsPass::extend(Candidate &group, ArrayRef<Operation *> ops, std::st
     return false;
   }
   group.ops = std::move(all);
-  group.anchorName = stringifyAnchor(made->form.query.anchor).str();
+  group.anchorName = made->form.anchorName().str();
   group.pattern = made->form.pattern();
   grouped.insert(ops.begin(), ops.end());
   return true;
@@ -220,6 +221,13 @@ void FormGroupsPass::markOutside(Block &block) {
   }
 }
 
+/// Erases the views whose copies in groups have replaced them.
+static void eraseDeadViews(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isa<TransposeOp, SliceOp, ReshapeOp>(op) && op.use_empty())
+      op.erase();
+}
+
 void FormGroupsPass::runOnOperation() {
   func::FuncOp function = getOperation();
   if (function.isExternal() || getTarget(function) == Target::Cpu)
@@ -228,12 +236,20 @@ void FormGroupsPass::runOnOperation() {
   outside.clear();
   Block &block = function.getBody().front();
 
-  SmallVector<Candidate> groups;
+  SmallVector<Candidate> groups, attentions;
   for (Operation &op : block) {
     if (!isAnchor(&op))
       continue;
     std::string reason;
     Candidate group{&op, {}, {}, {}};
+    if (auto attention = dyn_cast<AttentionOp>(op)) {
+      // Its group has views, and no other ops.
+      if (extend(group, isolateAttention(attention), reason))
+        attentions.push_back(std::move(group));
+      else
+        recordOutside(&op, reason);
+      continue;
+    }
     if (extend(group, &op, reason))
       reason = reasonForGeneratedKernel(&op);
     if (reason.empty()) {
@@ -252,7 +268,8 @@ void FormGroupsPass::runOnOperation() {
     growPrologue(group);
   for (Candidate &group : groups)
     growOperands(group);
-  for (const Candidate &group : groups)
+  for (const Candidate &group : llvm::concat<Candidate>(groups, attentions))
     outlineGroup(group.ops, group.anchor->getLoc(), group.anchorName, group.pattern);
+  eraseDeadViews(block);
   markOutside(block);
 }

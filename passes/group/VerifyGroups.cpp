@@ -6,7 +6,7 @@
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"
 #include "passes/common/Stem.h"
-#include "passes/fusion/GraphForm.h"
+#include "passes/fusion/GroupGraph.h"
 #include "passes/fusion/OpsToCudnn.h"
 
 namespace convoy {

@@ -6,7 +6,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"
-#include "passes/fusion/GraphForm.h"
+#include "passes/fusion/GroupGraph.h"
 #include "passes/fusion/OpsToCudnn.h"
 #include "passes/tcp_to_cudnn/GraphTable.h"
 #include "passes/tcp_to_cudnn/OrderOperations.h"
@@ -38,6 +38,8 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
   OpBuilder builder(group->getParentOfType<func::FuncOp>());
   std::string reason, pattern;
   cudnn::GraphOp graph;
+  SmallVector<Value> inputs(group.getInputs());
+  SmallVector<int64_t> offsets;
   auto anchor = group->getAttrOfType<StringAttr>(kAnchorAttr);
   if (anchor && anchor.getValue() == kStemAnchor) {
     if (std::optional<Stem> stem = matchStemGroup(group, reason)) {
@@ -49,6 +51,11 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
       graph = made->graph.release();
       pattern = made->form.pattern();
       orderOperations(graph, made->form);
+      inputs.clear();
+      for (const GraphArgument &argument : made->arguments) {
+        inputs.push_back(group.getInputs()[cast<BlockArgument>(argument.value).getArgNumber()]);
+        offsets.push_back(argument.offset);
+      }
     }
   }
   if (!graph)
@@ -56,13 +63,23 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
   graph = graphs.share(graph, pattern);
 
   builder.setInsertionPoint(group);
-  auto type = cast<RankedTensorType>(group.getResult(0).getType());
-  Value out =
-      tensor::EmptyOp::create(builder, group.getLoc(), type.getShape(), type.getElementType());
-  auto execute =
-      cudnn::ExecuteOp::create(builder, group.getLoc(), TypeRange(type),
-                               FlatSymbolRefAttr::get(graph), group.getInputs(), ValueRange(out));
-  group.replaceAllUsesWith(execute);
+  SmallVector<Type> types(group.getResultTypes());
+  for (Type other : graph.getResultTypes().drop_front()) {
+    auto desc = cast<cudnn::TensorDescType>(other);
+    types.push_back(RankedTensorType::get(desc.getPhysicalShape(), desc.getElementType()));
+  }
+  SmallVector<Value> outs = llvm::map_to_vector(types, [&](Type type) -> Value {
+    auto tensor = cast<RankedTensorType>(type);
+    return tensor::EmptyOp::create(builder, group.getLoc(), tensor.getShape(),
+                                   tensor.getElementType());
+  });
+  auto execute = cudnn::ExecuteOp::create(builder, group.getLoc(), types,
+                                          FlatSymbolRefAttr::get(graph), inputs, outs);
+  auto isPacked = [](Type desc) { return cast<cudnn::TensorDescType>(desc).isPacked(); };
+  if (llvm::any_of(offsets, [](int64_t offset) { return offset != 0; }) ||
+      !llvm::all_of(graph.getArgumentTypes(), isPacked))
+    execute.setOffsets(offsets);
+  group.replaceAllUsesWith(execute.getResults().take_front());
   group.erase();
   return success();
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Ops that read at positions given by another tensor: one generic each, which loads from the input
-// at a computed position. Ops that write at such positions: loops over the updates on the CPU; on
-// the GPU one generic, in which each element of the result reads the indices of its updates.
+// The index along a dim, and ops that read at positions given by another tensor: one generic each,
+// which loads from the input at a computed position. Ops that write at such positions: loops over
+// the updates on the CPU; on the GPU one generic, in which each element of the result reads the
+// indices of its updates.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -46,6 +47,24 @@ Value loadAt(OpBuilder &builder, Location loc, Value input, int64_t dim, Value i
   return arith::SelectOp::create(builder, loc, inRange, element,
                                  outOfRange(builder, loc, element.getType()));
 }
+
+struct IotaPattern : public OpConversionPattern<tcp::IotaOp> {
+  using OpConversionPattern<tcp::IotaOp>::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tcp::IotaOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const final {
+    auto type = cast<RankedTensorType>(op.getType());
+    rewriter.replaceOp(
+        op, parallelGeneric(rewriter, op.getLoc(), type, {}, {},
+                            [&](OpBuilder &inner, Location loc, ValueRange) -> Value {
+                              Value index =
+                                  linalg::IndexOp::create(inner, loc, op.getDim().getZExtValue());
+                              return arith::IndexCastOp::create(inner, loc, type.getElementType(),
+                                                                index);
+                            }));
+    return success();
+  }
+};
 
 struct IndexSelectPattern : public OpConversionPattern<tcp::IndexSelectOp> {
   using OpConversionPattern<tcp::IndexSelectOp>::OpConversionPattern;
@@ -232,5 +251,6 @@ private:
 } // namespace
 
 void convoy::populateIndexingPatterns(RewritePatternSet &patterns) {
-  patterns.add<IndexSelectPattern, GatherPattern, ScatterPattern>(patterns.getContext());
+  patterns.add<IotaPattern, IndexSelectPattern, GatherPattern, ScatterPattern>(
+      patterns.getContext());
 }

@@ -33,6 +33,8 @@ std::string convoy::whyUnsupported(Operation *op) {
           element);
   if (op->getNumOperands() == 0)
     return {};
+  if (isa<tcp::AttentionOp>(op))
+    return "expected attention in a group, or tcp-decompose-attention before";
 
   Type type = getElementTypeOrSelf(op->getOperand(0));
   if (type.isInteger(1) && isa<tcp::NegOp, tcp::SubOp, tcp::DivOp, tcp::PowOp, tcp::GcdOp,

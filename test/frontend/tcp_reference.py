@@ -345,6 +345,29 @@ def _matmul(a: Tensor, b: Tensor) -> Tensor:
     return torch.matmul(a, b)
 
 
+def _attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    *,
+    scale: float,
+    causal: bool = False,
+) -> Tensor:
+    """One head of k and v after the other, with the heads of q that share it."""
+    shared = q.shape[1] // k.shape[1]
+    heads = []
+    for head in range(q.shape[1]):
+        scores = q[:, head] @ k[:, head // shared].mT * scale
+        if mask is not None:
+            scores = scores + mask.expand(-1, q.shape[1], -1, -1)[:, head]
+        if causal:
+            scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -math.inf)
+        weights = torch.softmax(scores, -1).masked_fill((scores == -math.inf).all(-1, True), 0)
+        heads.append(weights @ v[:, head // shared])
+    return torch.stack(heads, 1)
+
+
 def _layer_norm(x: Tensor, axis: int, epsilon: float) -> Tensor:
     dims = list(range(axis, x.dim()))
     mean = x.mean(dims, keepdim=True)
@@ -457,6 +480,7 @@ _OPS: dict[str, Callable[..., Tensor]] = {
     "conv_backward_data": functools.partial(_conv_gradient, 0),
     "conv_backward_filter": functools.partial(_conv_gradient, 1),
     "matmul": _matmul,
+    "attention": _attention,
     "max_pool": _max_pool,
     "max_pool_indices": _max_pool_indices,
     "max_pool_backward": _max_pool_backward,

@@ -11,9 +11,8 @@ import torch
 from torch_mlir import ir
 
 from convoy.dialects import tcp
-from convoy.frontend._builder import Builder, Unsupported, type_of
+from convoy.frontend._builder import Builder, TensorType, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
-from convoy.frontend.normalization import masked_rows_to_zero
 
 __all__: list[str] = []
 
@@ -67,40 +66,59 @@ def addmm(b: Builder, call: Call) -> ir.Value:
 @converts("aten.scaled_dot_product_attention")
 def attention(b: Builder, call: Call) -> ir.Value:
     """softmax(q @ k.T * scale + mask) @ v. A bool mask keeps the scores where it is true; a row
-    without any is zero. Grouped queries repeat k and v."""
+    without any is zero. `tcp.attention` has one batch dim and one of heads."""
     q, k, v, mask, dropout, causal, *rest = call.args
     scale, grouped = (*rest, None, False)[:2] if len(rest) < 2 else rest
     if dropout:
         msg = f"expected attention without dropout, got dropout_p={dropout}"
         raise Unsupported(msg)
-    query, key = type_of(q), type_of(k)
-    if grouped and key.shape[-3] != query.shape[-3]:
-        k, v = (_repeat_heads(b, value, query.shape[-3]) for value in (k, v))
-    rank = type_of(k).rank
-    scores = b.matmul(q, b.transpose(k, [*range(rank - 2), rank - 1, rank - 2]))
-    scores = b.binary_scalar(
-        tcp.MulOp, scores, 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    if 0 in type_of(k).shape[-2:]:
+        return b.constant(0 if type_of(k).shape[-1] else math.nan, call.result)
+    if scale is None:
+        scale = 1 / math.sqrt(type_of(q).shape[-1])
+    shapes = [type_of(value).shape for value in (q, k, v)]
+    # Grouped queries share heads of k and v, which are not broadcast.
+    own = 3 if grouped else 2
+    batch = torch.broadcast_shapes(*(shape[:-own] for shape in shapes))
+    q, k, v = (
+        _with_four_dims(b, b.broadcast(value, (*batch, *shape[-own:])))
+        for value, shape in zip((q, k, v), shapes, strict=True)
     )
-    if causal:
-        rows, columns = query.shape[-2], key.shape[-2]
-        mask = b.weight(
-            f"causal_mask_{rows}x{columns}", torch.ones(rows, columns, dtype=torch.bool).tril()
-        )
-    kind = type_of(scores)
-    if mask is not None and type_of(mask).dtype == torch.bool:
-        scores = b.select(
-            b.with_rank(mask, kind.rank), scores, b.scalar(-math.inf, kind.dtype, kind.rank)
-        )
-    elif mask is not None:
-        scores = b.binary(tcp.AddOp, scores, b.cast(mask, kind.dtype))
-    weights = b.unary(tcp.SoftmaxOp, scores, dim=kind.rank - 1)
-    return b.matmul(
-        weights if mask is None or causal else masked_rows_to_zero(b, scores, weights), v
+    query = type_of(q)
+    if mask is not None:
+        mask = _score_mask(b, mask, query.dtype, (*call.result.shape[:-2], query.shape[2]))
+    result = TensorType((*query.shape[:3], type_of(v).shape[3]), query.dtype)
+    output = b.emit(
+        tcp.AttentionOp, result, q, k, v, mask=mask, scale=float(scale), causal=bool(causal)
     )
+    return b.reshape(output, call.result.shape)
 
 
-def _repeat_heads(b: Builder, x: ir.Value, heads: int) -> ir.Value:
-    shape = type_of(x).shape
-    batch, own, tail = shape[:-3], shape[-3], shape[-2:]
-    wide = b.broadcast(b.reshape(x, (*batch, own, 1, *tail)), (*batch, own, heads // own, *tail))
-    return b.reshape(wide, (*batch, heads, *tail))
+def _with_four_dims(b: Builder, x: ir.Value) -> ir.Value:
+    x = b.with_rank(x, max(4, type_of(x).rank))
+    *batch, heads, rows, columns = type_of(x).shape
+    return b.reshape(x, (math.prod(batch), heads, rows, columns))
+
+
+def _score_mask(b: Builder, mask: ir.Value, dtype: torch.dtype, rows: tuple[int, ...]) -> ir.Value:
+    """The mask as numbers that are added to scores.
+
+    Args:
+        b: The builder.
+        mask: Bools or numbers, which broadcast to the scores.
+        dtype: The dtype of the scores.
+        rows: The shape of the scores without its last dim.
+
+    Returns:
+        The mask with four dims.
+    """
+    if type_of(mask).dtype == torch.bool:
+        zero, lowest = (b.scalar(number, dtype, type_of(mask).rank) for number in (0, -math.inf))
+        mask = b.select(mask, zero, lowest)
+    mask = b.with_rank(b.cast(mask, dtype), len(rows) + 1)
+    shape = type_of(mask).shape
+    # Batch dims are collapsed together, so either all of them broadcast or none.
+    batch = max(0, len(rows) - 2)
+    if batch > 1 and math.prod(shape[:batch]) not in (1, math.prod(rows[:batch])):
+        mask = b.broadcast(mask, (*rows[:batch], *shape[batch:]))
+    return _with_four_dims(b, mask)

@@ -16,7 +16,7 @@ from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, Missing, converts
 from convoy.frontend.reduction import variance_over
 
-__all__ = ["masked_rows_to_zero"]
+__all__: list[str] = []
 
 _UPDATES = (
     "expected batch norm that does not update its running statistics in place, got training=True; "
@@ -243,10 +243,10 @@ def safe_softmax(b: Builder, call: Call) -> ir.Value:
     """Softmax where a row of minus infinities results in zeros."""
     x = b.cast(call.args[0], call.result.dtype)
     dim = call.args[1] % type_of(x).rank
-    return masked_rows_to_zero(b, x, b.unary(tcp.SoftmaxOp, x, dim=dim), dim)
+    return _masked_rows_to_zero(b, x, b.unary(tcp.SoftmaxOp, x, dim=dim), dim)
 
 
-def masked_rows_to_zero(b: Builder, scores: ir.Value, weights: ir.Value, dim: int = -1) -> ir.Value:
+def _masked_rows_to_zero(b: Builder, scores: ir.Value, weights: ir.Value, dim: int) -> ir.Value:
     """`weights`, the softmax of `scores` along `dim`, with zeros instead of NaN in rows where all
     scores are minus infinity."""
     kind = type_of(scores)

@@ -410,3 +410,30 @@ cudnn.graph @graph_c7(%x: !cudnn.tensor_desc<4x2xf32> {cudnn.virtual}) -> !cudnn
   %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<4x2xf32> -> !cudnn.tensor_desc<4x2xf32>
   cudnn.return %0 : !cudnn.tensor_desc<4x2xf32>
 }
+
+// -----
+
+cudnn.graph @g(%x: !cudnn.tensor_desc<1x8x4x5xf16, NHWC>) -> !cudnn.tensor_desc<1x8x4x5xf16, NHWC> {
+  %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<1x8x4x5xf16, NHWC> -> !cudnn.tensor_desc<1x8x4x5xf16, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x8x4x5xf16, NHWC>
+}
+
+func.func @execute_c6_count(%a: tensor<1x4x5x8xf16>) {
+  // expected-error @+1 {{expects an offset for each of 1 inputs, but got 2}}
+  %0 = cudnn.execute @g ins(%a : tensor<1x4x5x8xf16>) outs(%a : tensor<1x4x5x8xf16>) {offsets = array<i64: 0, 0>} -> tensor<1x4x5x8xf16>
+  return
+}
+
+// -----
+
+cudnn.graph @g(%x: !cudnn.tensor_desc<1x8x4x5xf16, NHWC>) -> !cudnn.tensor_desc<1x8x4x5xf16, NHWC> {
+  %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<1x8x4x5xf16, NHWC> -> !cudnn.tensor_desc<1x8x4x5xf16, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x8x4x5xf16, NHWC>
+}
+
+func.func @execute_c6_end(%a: tensor<161xf16>, %b: tensor<1x4x5x8xf16>) {
+  %0 = cudnn.execute @g ins(%a : tensor<161xf16>) outs(%b : tensor<1x4x5x8xf16>) {offsets = array<i64: 1>} -> tensor<1x4x5x8xf16>
+  // expected-error @+1 {{expects the elements of input #0 inside of 'tensor<161xf16>', but '!cudnn.tensor_desc<1x8x4x5xf16, NHWC>' at offset 2 ends at 162}}
+  %1 = cudnn.execute @g ins(%a : tensor<161xf16>) outs(%b : tensor<1x4x5x8xf16>) {offsets = array<i64: 2>} -> tensor<1x4x5x8xf16>
+  return
+}

@@ -125,3 +125,11 @@ func.func @scatter_of_other_type(%x: tensor<5x4xf32>, %i: tensor<3x1xi64>, %u: t
   %0 = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "set"} : tensor<5x4xf32>, tensor<3x1xi64>, tensor<3x4xf16> -> tensor<5x4xf32>
   return
 }
+
+// -----
+
+func.func @iota_c1() {
+  // expected-error@+1 {{'tcp.iota' op expects 'dim' below the rank 1, but got 1}}
+  %0 = tcp.iota {dim = 1 : index} : tensor<4xi32>
+  return
+}

@@ -237,3 +237,35 @@ func.func @conv_backward_filter_c4(%x: tensor<1x4x8xf32>, %g: tensor<2x3x7xf32>)
   %0 = tcp.conv_backward_filter %x, %g {dilation = array<i64: 1>, pad = array<i64: 0, 0>, stride = array<i64: 1>} : tensor<1x4x8xf32>, tensor<2x3x7xf32> -> tensor<3x4x2xf32>
   return
 }
+
+// -----
+
+func.func @attention_c1(%q: tensor<1x4x8x16xf32>, %k: tensor<1x4x8x12xf32>) {
+  // expected-error@+1 {{'tcp.attention' op expects a query of B x H x M x D, a key of B x G x N x D and a value of B x G x N x E, but got [1, 4, 8, 16], [1, 4, 8, 12] and [1, 4, 8, 12]}}
+  %0 = tcp.attention %q, %k, %k {scale = 1.0 : f64} : tensor<1x4x8x16xf32>, tensor<1x4x8x12xf32>, tensor<1x4x8x12xf32> -> tensor<1x4x8x12xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c2(%q: tensor<1x4x8x16xf32>, %k: tensor<1x3x8x16xf32>) {
+  // expected-error@+1 {{'tcp.attention' op expects heads of the key that divide the 4 of the query, but got 3}}
+  %0 = tcp.attention %q, %k, %k {scale = 1.0 : f64} : tensor<1x4x8x16xf32>, tensor<1x3x8x16xf32>, tensor<1x3x8x16xf32> -> tensor<1x4x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c3(%q: tensor<1x4x8x16xf32>, %m: tensor<8x8xf32>) {
+  // expected-error@+1 {{'tcp.attention' op expects a mask whose dims are 1 or those of [1, 4, 8, 8], but got [8, 8]}}
+  %0 = tcp.attention %q, %q, %q mask %m {scale = 1.0 : f64} : tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32>, tensor<8x8xf32> -> tensor<1x4x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c4(%q: tensor<1x4x8x16xf32>) {
+  // expected-error@+1 {{'tcp.attention' op expects result shape [1, 4, 8, 16], but got [1, 4, 16, 8]}}
+  %0 = tcp.attention %q, %q, %q {scale = 1.0 : f64} : tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32> -> tensor<1x4x16x8xf32>
+  return
+}

@@ -193,3 +193,14 @@ func.func @group(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> (tensor<2x3xf32>, 
   } : tensor<2x3xf32>, tensor<2x3xf32> -> tensor<2x3xf32>, tensor<2x3xf32>
   return %0#0, %0#1 : tensor<2x3xf32>, tensor<2x3xf32>
 }
+
+// CHECK-LABEL: func.func @attention
+func.func @attention(%q: tensor<1x4x8x16xf32>, %k: tensor<1x2x6x16xf32>, %m: tensor<1x1x8x6xf32>) {
+  // CHECK: tcp.attention %{{.*}}, %{{.*}}, %{{.*}} {causal, scale = 1.250000e-01 : f64} : tensor<1x4x8x16xf32>, tensor<1x2x6x16xf32>, tensor<1x2x6x16xf32> -> tensor<1x4x8x16xf32>
+  %0 = tcp.attention %q, %k, %k {causal, scale = 0.125 : f64} : tensor<1x4x8x16xf32>, tensor<1x2x6x16xf32>, tensor<1x2x6x16xf32> -> tensor<1x4x8x16xf32>
+  // CHECK: tcp.attention %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} {scale = 1.250000e-01 : f64} : tensor<1x4x8x16xf32>, tensor<1x2x6x16xf32>, tensor<1x2x6x16xf32>, tensor<1x1x8x6xf32> -> tensor<1x4x8x16xf32>
+  %1 = tcp.attention %q, %k, %k mask %m {scale = 0.125 : f64} : tensor<1x4x8x16xf32>, tensor<1x2x6x16xf32>, tensor<1x2x6x16xf32>, tensor<1x1x8x6xf32> -> tensor<1x4x8x16xf32>
+  // CHECK: tcp.iota {dim = 1 : index} : tensor<2x4xi64>
+  %2 = tcp.iota {dim = 1 : index} : tensor<2x4xi64>
+  return
+}

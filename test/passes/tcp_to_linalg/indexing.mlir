@@ -83,3 +83,12 @@ func.func @scatter_set_cuda(%x: tensor<5x4xf32>, %i: tensor<3x1xi64>, %u: tensor
   %0 = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "set"} : tensor<5x4xf32>, tensor<3x1xi64>, tensor<3x4xf32> -> tensor<5x4xf32>
   return %0 : tensor<5x4xf32>
 }
+
+// CHECK-LABEL: func.func @iota
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]}
+// CHECK: %[[I:.*]] = linalg.index 1
+// CHECK: arith.index_cast %[[I]] : index to i32
+func.func @iota() -> tensor<2x4xi32> attributes {tcp.target = "cuda"} {
+  %0 = tcp.iota {dim = 1 : index} : tensor<2x4xi32>
+  return %0 : tensor<2x4xi32>
+}
