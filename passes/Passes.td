@@ -73,6 +73,27 @@ def TcpDecomposeAttentionPass : Pass<"tcp-decompose-attention", "::mlir::func::F
   let dependentDialects = ["::mlir::arith::ArithDialect", "::convoy::cudnn::CudnnDialect"];
 }
 
+def TcpApplyDimOrderPass : Pass<"tcp-apply-dim-order", "::mlir::func::FuncOp"> {
+  let summary = "give arguments and results their shape in memory";
+  let description = [{
+    An argument or result with `tcp.dim_order` becomes the packed tensor that is in memory, and a
+    transpose connects it to the function's body. The passes that follow move these transposes, and
+    remove those that two orders have in common. The attribute stays, for the manifest.
+
+    ```mlir
+    func.func @main(%x: tensor<1x3x8x8xf32> {tcp.dim_order = array<i64: 0, 2, 3, 1>, tcp.input = "x"}) -> ...
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @main(%x: tensor<1x8x8x3xf32> {tcp.dim_order = array<i64: 0, 2, 3, 1>, tcp.input = "x"}) -> ... {
+      %0 = tcp.transpose %x {perm = array<i64: 0, 3, 1, 2>} : tensor<1x8x8x3xf32> -> tensor<1x3x8x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+}
+
 def TcpDecomposeConvGradientsPass : Pass<"tcp-decompose-conv-gradients", "::mlir::func::FuncOp"> {
   let summary = "convert gradients of convolutions to transposed convolutions and convolutions";
   let description = [{
@@ -578,6 +599,10 @@ def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
 
 def CollectManifestPass : Pass<"collect-manifest", "::mlir::ModuleOp"> {
   let summary = "write inputs, outputs, weights and arena sizes into the module attribute tcp.manifest";
+  let description = [{
+    Shapes are those of the model, with the strides that `tcp.dim_order` gives them in memory. The
+    attribute is removed.
+  }];
 }
 
 //===-- host -------------------------------------------------------------------------------------------------------------===//

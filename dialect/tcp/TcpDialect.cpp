@@ -3,7 +3,9 @@
 // Registers the ops of the tcp dialect, and verifies its discardable attributes.
 
 #include "dialect/tcp/TcpOps.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace convoy::tcp;
@@ -59,16 +61,50 @@ static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
+/// Checks `tcp.dim_order` of an argument or result, which `what` and `index` name.
+static LogicalResult verifyDimOrder(Operation *op, NamedAttribute attribute, StringRef what,
+                                    unsigned index, TypeRange types, DictionaryAttr others) {
+  if (attribute.getName() != kDimOrderAttr)
+    return success();
+  auto refuse = [&](const Twine &expected) {
+    return op->emitOpError("expects '")
+           << kDimOrderAttr << "' of " << what << " #" << index << expected << ", but got ";
+  };
+  auto type = dyn_cast<ShapedType>(types[index]);
+  if (!type || !type.hasRank())
+    return refuse(" on a tensor") << types[index];
+  auto order = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+  if (!order || static_cast<int64_t>(order.size()) != type.getRank() ||
+      !isPermutationVector(order.asArrayRef()))
+    return refuse(" to be an array<i64> with a permutation of the " + Twine(type.getRank()) +
+                  " dims")
+           << attribute.getValue();
+  for (StringRef role : {kWeightAttr, kPreparedAttr, kArenaAttr})
+    if (others.contains(role))
+      return refuse(" on an input or a result") << "'" << role << "'";
+  return success();
+}
+
 LogicalResult TcpDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   return verifyKind(op, attribute);
 }
 
-LogicalResult TcpDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,
+LogicalResult TcpDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
                                                    NamedAttribute attribute) {
-  return verifyKind(op, attribute);
+  if (failed(verifyKind(op, attribute)))
+    return failure();
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return success(!function || succeeded(verifyDimOrder(op, attribute, "argument", index,
+                                                       function.getArgumentTypes(),
+                                                       function.getArgAttrDict(index))));
 }
 
-LogicalResult TcpDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
+LogicalResult TcpDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
                                                       NamedAttribute attribute) {
-  return verifyKind(op, attribute);
+  if (failed(verifyKind(op, attribute)))
+    return failure();
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return success(!function ||
+                 succeeded(verifyDimOrder(op, attribute, "result", index, function.getResultTypes(),
+                                          function.getResultAttrDict(index))));
 }

@@ -25,7 +25,9 @@ def Tcp_Dialect : Dialect {
 
     Attributes of the dialect on functions and modules: `tcp.input`, `tcp.weight`, `tcp.prepared`
     and `tcp.output`, the names of arguments and results, and `tcp.target` are strings; `tcp.arena`
-    of an argument is a unit.
+    of an argument is a unit. `tcp.dim_order` of an input or a result lists its dims from the
+    outermost to the innermost in memory, as `torch.Tensor.dim_order` does: `array<i64: 0, 2, 3, 1>`
+    for channels-last. Without it the tensor is packed row-major.
   }];
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;

@@ -47,6 +47,10 @@ inline constexpr llvm::StringLiteral kWeightAttr = "tcp.weight";
 inline constexpr llvm::StringLiteral kPreparedAttr = "tcp.prepared";
 inline constexpr llvm::StringLiteral kOutputAttr = "tcp.output";
 inline constexpr llvm::StringLiteral kArenaAttr = "tcp.arena";
+/// The dims of an input or result from the outermost to the innermost in memory, like
+/// `torch.Tensor.dim_order`. Until phase `normalize` the type has the model's dims, from then on
+/// those in memory.
+inline constexpr llvm::StringLiteral kDimOrderAttr = "tcp.dim_order";
 
 } // namespace convoy::tcp
 

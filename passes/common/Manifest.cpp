@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/common/Manifest.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/JSON.h"
 
@@ -32,14 +33,29 @@ StringRef torchDtype(Type type) {
   return {};
 }
 
-DictionaryAttr describeTensor(StringRef name, ShapedType type) {
+DictionaryAttr describeTensor(StringRef name, ShapedType type, DenseI64ArrayAttr dimOrder) {
   Builder builder(type.getContext());
   StringRef dtype = torchDtype(type.getElementType());
   assert(!dtype.empty() && "the caller checks the element type");
-  return builder.getDictionaryAttr(
-      {builder.getNamedAttr("name", builder.getStringAttr(name)),
-       builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(type.getShape())),
-       builder.getNamedAttr("dtype", builder.getStringAttr(dtype))});
+  SmallVector<int64_t> shape(type.getShape()), strides = computeStrides(shape);
+  if (dimOrder) {
+    SmallVector<int64_t> position = invertPermutationVector(dimOrder);
+    applyPermutationToVector(shape, position);
+    applyPermutationToVector(strides, position);
+  }
+  // A dim of size 1 may have any stride.
+  bool isPacked =
+      llvm::all_of(llvm::zip_equal(shape, strides, computeStrides(shape)), [](const auto &each) {
+        auto [size, stride, packed] = each;
+        return size == 1 || stride == packed;
+      });
+  SmallVector<NamedAttribute> entries = {
+      builder.getNamedAttr("name", builder.getStringAttr(name)),
+      builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(shape)),
+      builder.getNamedAttr("dtype", builder.getStringAttr(dtype))};
+  if (!isPacked)
+    entries.push_back(builder.getNamedAttr("strides", builder.getDenseI64ArrayAttr(strides)));
+  return builder.getDictionaryAttr(entries);
 }
 
 void setManifest(ModuleOp module, StringRef key, Attribute value) {

@@ -6,6 +6,7 @@
 #ifndef CONVOY_PASSES_COMMON_MANIFEST_H
 #define CONVOY_PASSES_COMMON_MANIFEST_H
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace convoy {
@@ -17,8 +18,11 @@ inline constexpr llvm::StringLiteral kManifestAttr = "tcp.manifest";
 /// PyTorch's name of an element type (`float32`, `bool`, ...); empty for a type that PyTorch lacks.
 llvm::StringRef torchDtype(mlir::Type type);
 
-/// `{name, shape, dtype}` of an input, output or weight. PyTorch must have the element type.
-mlir::DictionaryAttr describeTensor(llvm::StringRef name, mlir::ShapedType type);
+/// `{name, shape, dtype}` of an input, output or weight. PyTorch must have the element type. `type`
+/// is the packed tensor in memory, whose dim i is dim dimOrder[i] of the model's tensor. A null
+/// `dimOrder` is the identity. If another one moves elements, the description also has `strides`.
+mlir::DictionaryAttr describeTensor(llvm::StringRef name, mlir::ShapedType type,
+                                    mlir::DenseI64ArrayAttr dimOrder = {});
 
 /// Sets `key` of the manifest, replacing any previous value.
 void setManifest(mlir::ModuleOp module, llvm::StringRef key, mlir::Attribute value);

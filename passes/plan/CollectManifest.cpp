@@ -56,7 +56,9 @@ FailureOr<Arguments> collect(func::FuncOp function) {
              << index << " has none of these attributes";
     // The dialect's verifier ensures that it is a string.
     auto name = cast<StringAttr>(function.getArgAttr(index, kind->first));
-    kind->second->push_back(convoy::describeTensor(name.getValue(), type));
+    auto order = function.getArgAttrOfType<DenseI64ArrayAttr>(index, convoy::tcp::kDimOrderAttr);
+    kind->second->push_back(convoy::describeTensor(name.getValue(), type, order));
+    function.removeArgAttr(index, convoy::tcp::kDimOrderAttr);
   }
   return found;
 }

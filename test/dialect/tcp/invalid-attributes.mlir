@@ -30,6 +30,36 @@ func.func @target() attributes {tcp.target = 1} { return }
 
 // -----
 
+// expected-error@+1 {{'func.func' op expects 'tcp.dim_order' of argument #1 to be an array<i64> with a permutation of the 2 dims, but got array<i64: 0, 2>}}
+func.func @order_of_argument(%x: tensor<4xf32>, %y: tensor<4x4xf32> {tcp.dim_order = array<i64: 0, 2>}) { return }
+
+// -----
+
+// expected-error@+1 {{'func.func' op expects 'tcp.dim_order' of argument #0 to be an array<i64> with a permutation of the 3 dims, but got array<i64: 1, 0>}}
+func.func @order_of_two_dims(%x: tensor<4x4x4xf32> {tcp.dim_order = array<i64: 1, 0>}) { return }
+
+// -----
+
+// expected-error@+1 {{'func.func' op expects 'tcp.dim_order' of result #0 to be an array<i64> with a permutation of the 2 dims, but got array<i64: 1, 1>}}
+func.func @order_of_result(%x: tensor<4x4xf32>) -> (tensor<4x4xf32> {tcp.dim_order = array<i64: 1, 1>}) { return %x : tensor<4x4xf32> }
+
+// -----
+
+// expected-error@+1 {{'func.func' op expects 'tcp.dim_order' of argument #0 to be an array<i64> with a permutation of the 2 dims, but got "NHWC"}}
+func.func @order_by_name(%x: tensor<4x4xf32> {tcp.dim_order = "NHWC"}) { return }
+
+// -----
+
+// expected-error@+1 {{'func.func' op expects 'tcp.dim_order' of argument #0 on a tensor, but got 'index'}}
+func.func @order_of_index(%x: index {tcp.dim_order = array<i64>}) { return }
+
+// -----
+
+// expected-error@+1 {{'func.func' op expects 'tcp.dim_order' of argument #0 on an input or a result, but got 'tcp.weight'}}
+func.func @order_of_weight(%x: tensor<4x4xf32> {tcp.dim_order = array<i64: 1, 0>, tcp.weight = "w"}) { return }
+
+// -----
+
 func.func @size(%x: tensor<1099511627776xf32>, %y: tensor<2x1099511627775xf32>) {
   %0 = tcp.abs %x : tensor<1099511627776xf32> -> tensor<1099511627776xf32>
   // expected-error@+1 {{'tcp.abs' op operand #0 must be statically shaped tensor of floating-point or signless integer values of at most 2^40 elements, but got 'tensor<2x1099511627775xf32>'}}
