@@ -7,19 +7,36 @@
 //   ./run model.convoy x.bin - y.bin         reads each input, writes each output
 //   ./run -w model.safetensors model.convoy x.bin - y.bin
 //
-// A file has the elements of one tensor, row-major, without a header (numpy's `tofile`).
+// A file has the elements of one tensor in their order in memory, without a header. That is
+// row-major (numpy's `tofile`) unless the list shows strides.
 
 #include "convoy.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/// Whether the elements are row-major.
+static int isPacked(const ConvoyTensor *tensor) {
+  int64_t elements = 1;
+  for (size_t dim = tensor->rank; dim-- > 0; elements *= tensor->shape[dim])
+    if (tensor->shape[dim] != 1 && tensor->strides[dim] != elements)
+      return 0;
+  return 1;
+}
+
 static void print(const char *what, const ConvoyTensor *tensors, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     printf("%s %s: %s[", what, tensors[i].name, tensors[i].dtype_name);
     for (size_t dim = 0; dim < tensors[i].rank; ++dim)
       printf("%s%lld", dim ? ", " : "", (long long)tensors[i].shape[dim]);
-    printf("]\n");
+    printf("]");
+    if (!isPacked(&tensors[i])) {
+      printf(" strides [");
+      for (size_t dim = 0; dim < tensors[i].rank; ++dim)
+        printf("%s%lld", dim ? ", " : "", (long long)tensors[i].strides[dim]);
+      printf("]");
+    }
+    printf("\n");
   }
 }
 

@@ -75,9 +75,9 @@ uint32_t convoy_abi_version(void);
 /// count and their sizes. A loader compares them with the manifest before any other call.
 const int64_t *convoy_sizes(void);
 
-/// Runs the model once. Buffers are in manifest order, 64-byte aligned, packed row-major; `arena`
-/// has manifest.arena_bytes. On the `cpu` target `runtime` may be null and the pointers are host
-/// pointers.
+/// Runs the model once. Buffers are in manifest order, 64-byte aligned, and dense with the strides
+/// of the manifest; `arena` has manifest.arena_bytes. On the `cpu` target `runtime` may be null and
+/// the pointers are host pointers.
 int32_t convoy_main(const ConvoyRuntime *runtime, void *const *inputs, void *const *prepared,
                     void *const *outputs, void *arena);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /// The version of manifest.json and of the members (convoy_runtime.manifest.FORMAT_VERSION).
-#define FORMAT_VERSION 9
+#define FORMAT_VERSION 10
 /// The sizes of a zip's local header and last record, without names, fields and comment.
 #define LOCAL_HEADER 30
 #define LAST_RECORD 22
@@ -73,6 +73,38 @@ static ConvoyStatus checkVersions(const Artifact *artifact, ConvoyError *error) 
   return CONVOY_SUCCESS;
 }
 
+/// Reads the strides of a tensor; those of a packed one if `list` is null. The tensor must be
+/// dense.
+static bool readStrides(const Json *list, size_t rank, const int64_t *sizes, int64_t *strides) {
+  int64_t elements = 1;
+  for (size_t dim = rank; dim-- > 0;) {
+    strides[dim] = elements;
+    if (__builtin_mul_overflow(elements, sizes[dim], &elements))
+      return false;
+  }
+  if (!list)
+    return true;
+  if (list->kind != JSON_LIST || list->count != rank)
+    return false;
+  size_t given = 0;
+  for (const Json *stride = list->first; stride; stride = stride->next) {
+    if (stride->kind != JSON_INTEGER || stride->integer < 0)
+      return false;
+    strides[given++] = stride->integer;
+  }
+  // From the innermost dim on, the stride of each dim is the number of elements in those before.
+  int64_t inside = 1;
+  while (elements != 0 && inside != elements) {
+    size_t dim = 0;
+    while (dim < rank && (sizes[dim] == 1 || strides[dim] != inside))
+      ++dim;
+    if (dim == rank)
+      return false;
+    inside *= sizes[dim];
+  }
+  return true;
+}
+
 static bool describe(const Json *spec, Pool *pool, ConvoyTensor *tensor) {
   const Json *name = jsonField(spec, "name", JSON_STRING);
   const Json *shape = jsonField(spec, "shape", JSON_LIST);
@@ -83,7 +115,8 @@ static bool describe(const Json *spec, Pool *pool, ConvoyTensor *tensor) {
   while (kind < DTYPES && strcmp(kDtypes[kind].name, dtype->string) != 0)
     ++kind;
   int64_t *sizes = poolAllocate(pool, shape->count * sizeof *sizes);
-  if (kind == DTYPES || !sizes)
+  int64_t *strides = poolAllocate(pool, shape->count * sizeof *strides);
+  if (kind == DTYPES || !sizes || !strides)
     return false;
   size_t bytes = kDtypes[kind].bytes, rank = 0;
   for (const Json *size = shape->first; size; size = size->next) {
@@ -92,8 +125,10 @@ static bool describe(const Json *spec, Pool *pool, ConvoyTensor *tensor) {
       return false;
     sizes[rank++] = size->integer;
   }
-  *tensor = (ConvoyTensor){name->string, (ConvoyDtype)kind, kDtypes[kind].name, rank, sizes, bytes};
-  return bytes <= SIZE_MAX / 2;
+  *tensor = (ConvoyTensor){
+      name->string, (ConvoyDtype)kind, kDtypes[kind].name, rank, sizes, strides, bytes};
+  return bytes <= SIZE_MAX / 2 &&
+         readStrides(jsonField(spec, "strides", JSON_LIST), rank, sizes, strides);
 }
 
 static bool readTensors(Artifact *artifact, const char *field, Tensors *tensors) {

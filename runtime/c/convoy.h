@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /// The version of this interface. A change that breaks a caller increments it.
-#define CONVOY_C_VERSION 1
+#define CONVOY_C_VERSION 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,13 +46,16 @@ typedef enum ConvoyDtype {
   CONVOY_BOOL = 9,
 } ConvoyDtype;
 
-/// Describes an input, output or weight. Its memory is packed row-major.
+/// Describes an input, output or weight. Its memory is dense: `bytes` has every element once. The
+/// element at `index` is at `sum(index[i] * strides[i])`. Weights are packed row-major; the dims of
+/// inputs and outputs may have another order in memory, e.g. channels-last.
 typedef struct ConvoyTensor {
   const char *name;       ///< the name in the model, UTF-8
   ConvoyDtype dtype;      ///< the element type
   const char *dtype_name; ///< torch's name of `dtype`, e.g. "float32"
   size_t rank;            ///< the number of dims
   const int64_t *shape;   ///< `rank` sizes
+  const int64_t *strides; ///< `rank` strides, in elements
   size_t bytes;           ///< the size of the memory
 } ConvoyTensor;
 

@@ -13,7 +13,6 @@ import ctypes
 import sys
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 from dataclasses import dataclass
-from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -22,6 +21,7 @@ import numpy as np
 from .dtypes import BY_DLPACK, DTYPES, name_of_numpy
 from .errors import ArgumentError, ConvoyRuntimeError
 from .manifest import TensorSpec
+from .strides import inverse_order, packed_strides, same_places
 
 __all__ = [
     "CPU",
@@ -33,7 +33,9 @@ __all__ = [
     "from_numpy",
     "host_array",
     "is_packed",
+    "is_placed",
     "library_of",
+    "logical",
     "view",
 ]
 
@@ -160,7 +162,7 @@ def view(array: Any, name: str, *, stream: int | None = None) -> View:
     tensor = DLTensor.from_address(_get_pointer(capsule, b"dltensor"))
     rank = tensor.ndim
     shape = tuple(tensor.shape[:rank])
-    strides = tuple(tensor.strides[:rank]) if tensor.strides else _packed_strides(shape)
+    strides = tuple(tensor.strides[:rank]) if tensor.strides else packed_strides(shape)
     dtype = BY_DLPACK.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
     dtype_name = (
         dtype.name if dtype else f"DLPack type {tensor.code}, {tensor.bits} bits x {tensor.lanes}"
@@ -214,20 +216,19 @@ def check(got: View, spec: TensorSpec, name: str, device: tuple[int, int]) -> No
         )
 
 
-@lru_cache(maxsize=1024)
-def _packed_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
-
-
 def is_packed(got: View) -> bool:
     """Whether the elements are row-major without gaps. Dims of size 1 may have any stride."""
-    if 0 in got.shape:
-        return True
-    packed = _packed_strides(got.shape)
-    return got.strides == packed or all(
-        size == 1 or ours == theirs
-        for size, ours, theirs in zip(got.shape, packed, got.strides, strict=True)
-    )
+    return same_places(got.shape, got.strides, packed_strides(got.shape))
+
+
+def is_placed(got: View, spec: TensorSpec) -> bool:
+    """Whether the elements of a view of the spec's shape are where the spec says."""
+    return same_places(got.shape, got.strides, spec.all_strides)
+
+
+def logical(stored: np.ndarray, spec: TensorSpec) -> np.ndarray:
+    """The tensor that `spec` describes, as a view of the packed array in memory."""
+    return stored if spec.order is None else stored.transpose(inverse_order(spec.order))
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: str) -> np.ndarray:
@@ -277,29 +278,44 @@ def host_array(got: View) -> np.ndarray:
     )
 
 
-def aligned_copy(got: View) -> np.ndarray:
-    """A packed, 64-byte aligned copy of a view in host memory."""
-    source = host_array(got)
-    copy = _aligned(got.shape, source.dtype)
+def aligned_copy(got: View, order: tuple[int, ...] | None = None) -> np.ndarray:
+    """A packed, 64-byte aligned copy of a view in host memory.
+
+    Args:
+        got: The view.
+        order: The order of the copy's dims; by default that of the view.
+
+    Returns:
+        The copy.
+    """
+    array = host_array(got)
+    source = array if order is None else array.transpose(order)
+    copy = _aligned(source.shape, source.dtype)
     np.copyto(copy, source)
     return copy
 
 
-def from_numpy(library: str, array: np.ndarray, dtype: str) -> Any:
+def from_numpy(library: str, stored: np.ndarray, spec: TensorSpec) -> Any:
     """Converts a result to an array of `library`, without a copy if the library allows it.
 
     Args:
         library: A package, as `library_of` returns it.
-        array: The result, of the storage type of `dtype`.
-        dtype: The result's dtype, a torch name.
+        stored: The packed array in memory, of the storage type of the result's dtype.
+        spec: The result.
 
     Returns:
-        An array of `library`; `array` itself for numpy and for libraries without `from_dlpack`.
+        An array of `library` with the strides of `spec`; a numpy array for numpy and for libraries
+        without `from_dlpack`. Arrays of jax have no strides; their dims are transposed.
     """
     module = sys.modules.get({"jax": "jax.numpy"}.get(library, library))
     if library == "numpy" or module is None or not hasattr(module, "from_dlpack"):
-        return array
-    if dtype != "bfloat16":
-        return module.from_dlpack(array)
-    # numpy has no bfloat16: export the bits, and reinterpret them in the other library.
-    return module.from_dlpack(array.view(np.int16)).view(module.bfloat16)
+        return logical(stored, spec)
+    array = stored if library == "jax" else logical(stored, spec)
+    if spec.dtype != "bfloat16":
+        made = module.from_dlpack(array)
+    else:
+        # numpy has no bfloat16: export the bits, and reinterpret them in the other library.
+        made = module.from_dlpack(array.view(np.int16)).view(module.bfloat16)
+    if library == "jax" and spec.order is not None:
+        return made.transpose(inverse_order(spec.order))
+    return made

@@ -22,8 +22,9 @@ from .arrays import (
     aligned_empty,
     from_numpy,
     host_array,
-    is_packed,
+    is_placed,
     library_of,
+    logical,
 )
 from .artifact import Artifact
 from .errors import ArgumentError, ExecutionError
@@ -48,8 +49,8 @@ class _Lane:
 
 
 class CpuProgram(Program):
-    """A program on the host. Inputs that are packed row-major and 64-byte aligned are read in
-    place, others are copied."""
+    """A program on the host. Inputs that have the strides of their spec and are 64-byte aligned are
+    read in place, others are copied."""
 
     def __init__(self, artifact: Artifact, native: NativeLibrary, *, poison: bool) -> None:
         super().__init__(artifact, native, poison=poison)
@@ -62,19 +63,24 @@ class CpuProgram(Program):
     def _run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         self._check_ready()
         views = self._views(arrays, self.inputs, "input", (CPU, 0))
-        outputs = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
+        outputs = self._new_outputs()
         self._run(views, outputs)
         library = library_of(arrays[0]) if arrays else "numpy"
         return tuple(
-            from_numpy(library, array, spec.dtype)
+            from_numpy(library, array, spec)
             for array, spec in zip(outputs, self.outputs, strict=True)
         )
 
     def run_numpy(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         self._check_ready()
-        outputs = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
+        outputs = self._new_outputs()
         self._run(self._views(arrays, self.inputs, "input", (CPU, 0)), outputs)
-        return tuple(outputs)
+        return tuple(logical(*each) for each in zip(outputs, self.outputs, strict=True))
+
+    def _new_outputs(self) -> list[np.ndarray]:
+        """Memory for the outputs, as packed arrays."""
+        specs = [spec.stored for spec in self.outputs]
+        return [aligned_empty(spec.shape, spec.dtype) for spec in specs]
 
     def run_into(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> None:
         self._check_ready()
@@ -96,14 +102,18 @@ class CpuProgram(Program):
             )
             for got, spec in zip(targets, self.outputs, strict=True)
         ]
+        given = [
+            host_array(got) if spec.order is None else host_array(got).transpose(spec.order)
+            for got, spec in zip(targets, self.outputs, strict=True)
+        ]
         arrays = [
-            host_array(got) if straight else aligned_empty(spec.shape, spec.dtype)
-            for got, spec, straight in zip(targets, self.outputs, direct, strict=True)
+            array if straight else aligned_empty(array.shape, spec.dtype)
+            for array, spec, straight in zip(given, self.outputs, direct, strict=True)
         ]
         self._run(views, arrays)
-        for got, array, straight in zip(targets, arrays, direct, strict=True):
+        for target, array, straight in zip(given, arrays, direct, strict=True):
             if not straight:
-                np.copyto(host_array(got), array)
+                np.copyto(target, array)
 
     def close(self) -> None:
         super().close()
@@ -147,9 +157,12 @@ class CpuProgram(Program):
         return lane
 
     def _run(self, views: list[View], outputs: list[np.ndarray]) -> None:
+        """Runs the model. `outputs` are the packed arrays in memory."""
         copies = [
-            aligned_copy(got) if got.pointer % ALIGNMENT or not is_packed(got) else None
-            for got in views
+            aligned_copy(got, spec.order)
+            if got.pointer % ALIGNMENT or not is_placed(got, spec)
+            else None
+            for got, spec in zip(views, self.inputs, strict=True)
         ]
         inputs = [
             got.pointer if copy is None else copy.ctypes.data

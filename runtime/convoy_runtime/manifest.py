@@ -19,6 +19,7 @@ from math import prod
 from .dtypes import DTYPES
 from .json_object import (
     COUNT,
+    COUNTS,
     DTYPE,
     FLAG,
     SHA256,
@@ -43,6 +44,7 @@ from .manifest_graphs import (
 )
 from .manifest_structure import Node
 from .records import OMITTED, OPTIONAL, Presence, Tag, about, record_of
+from .strides import dense_order, memory_format, packed_strides
 from .value_types import value_type
 
 __all__ = [
@@ -76,7 +78,7 @@ __all__ = [
 ]
 
 FORMAT = "convoy"
-FORMAT_VERSION = 9
+FORMAT_VERSION = 10
 ABI_VERSION = 3
 MANIFEST = "manifest.json"
 #: Kinds of steps.
@@ -90,19 +92,47 @@ _ON_CUDA = Presence("if `target` is `cuda`", field="target", values=("cuda",))
 
 @value_type(frozen=True, slots=True)
 class TensorSpec:
-    """An input, output or weight of a program, packed row-major."""
+    """An input, output or weight of a program: a dense tensor, whose dims may be permuted in
+    memory. Weights are packed row-major."""
 
     name: str = field(metadata=about("The name; unique in its list.", TEXT))
     shape: tuple[int, ...] = field(metadata=about("The sizes of its dims.", SHAPE))
     dtype: str = field(metadata=about("torch's name of the element type.", DTYPE))
+    strides: tuple[int, ...] = field(
+        default=(),
+        metadata=about(
+            "One stride per dim, in elements, as in PyTorch; absent if packed row-major.",
+            COUNTS,
+            OMITTED,
+        ),
+    )
 
     @property
     def bytes(self) -> int:
-        """The size of the packed buffer in bytes."""
+        """The size of the buffer in bytes."""
         return prod(self.shape) * DTYPES[self.dtype].bytes
 
+    @property
+    def all_strides(self) -> tuple[int, ...]:
+        """One stride per dim, also if packed row-major."""
+        return self.strides or packed_strides(self.shape)
+
+    @property
+    def order(self) -> tuple[int, ...] | None:
+        """The dims from the outermost to the innermost in memory; None if packed row-major."""
+        return dense_order(self.shape, self.strides) if self.strides else None
+
+    @property
+    def stored(self) -> "TensorSpec":
+        """The packed tensor in memory, with the dims in the order in memory."""
+        order = self.order
+        if order is None:
+            return self
+        return TensorSpec(self.name, tuple(self.shape[dim] for dim in order), self.dtype)
+
     def __str__(self) -> str:
-        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+        text = f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+        return f"{text} {memory_format(self.shape, self.strides)}" if self.strides else text
 
 
 @value_type(frozen=True, slots=True)

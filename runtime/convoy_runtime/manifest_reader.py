@@ -18,6 +18,7 @@ from .manifest import (
     MANIFEST,
     Graph,
     Manifest,
+    TensorSpec,
     kernel_member,
 )
 from .manifest_structure import Node
@@ -121,6 +122,17 @@ def _check_structure(name: str, nodes: Sequence[Node], tensors: int, document: D
         raise document.error(name, "expected a tuple of a tuple and a dict")
 
 
+def _check_strides(spec: TensorSpec, name: str, may_permute: bool, document: Document) -> None:
+    """Checks that a tensor with strides is dense, and an input or output."""
+    if not may_permute:
+        expected = "no strides, because weights are packed row-major"
+    elif spec.order is None:
+        expected = f"the strides of a dense tensor of shape {list(spec.shape)}"
+    else:
+        return
+    raise document.error(f"{name}.strides", f"expected {expected}, got {shown(spec.strides)}")
+
+
 def _check(manifest: Manifest, document: Document) -> None:
     """Checks across fields: names are unique, indices are in range, required members are listed."""
     for name in ("inputs", "outputs", "weights", "prepared"):
@@ -129,6 +141,8 @@ def _check(manifest: Manifest, document: Document) -> None:
             if spec.name in seen:
                 raise document.error(f"{name}[{index}].name", f"duplicate name {spec.name!r}")
             seen.add(spec.name)
+            if spec.strides:
+                _check_strides(spec, f"{name}[{index}]", name in ("inputs", "outputs"), document)
     for name, tensors in (("arguments", manifest.inputs), ("results", manifest.outputs)):
         _check_structure(name, getattr(manifest, name), len(tensors), document)
     for index, graph in enumerate(manifest.graphs):

@@ -17,7 +17,7 @@ import numpy as np
 
 from ._native import NativeLibrary
 from ._safetensors import HostTensor
-from .arrays import View, check, is_packed, view
+from .arrays import View, check, is_placed, view
 from .artifact import Artifact
 from .errors import ArgumentError, ConvoyRuntimeError, WeightsError
 from .manifest import TensorSpec
@@ -59,12 +59,12 @@ class Program(ABC):
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
-        """Name, shape and dtype of each input."""
+        """Name, shape, dtype and strides of each input."""
         return self.manifest.inputs
 
     @property
     def outputs(self) -> tuple[TensorSpec, ...]:
-        """Name, shape and dtype of each output."""
+        """Name, shape, dtype and strides of each output."""
         return self.manifest.outputs
 
     @property
@@ -130,11 +130,11 @@ class Program(ABC):
         """Runs the model and writes the results into given arrays.
 
         Args:
-            outputs: One array per output, packed row-major, without overlaps.
+            outputs: One array per output, with its strides, without overlaps.
             inputs: One array per input.
 
         Raises:
-            ArgumentError: An array does not match its spec, or an output is not packed, is
+            ArgumentError: An array does not match its spec, or an output has other strides, is
                 read-only or overlaps another.
             WeightsError: The artifact has no weights and none were loaded.
             ConvoyRuntimeError: The program is closed.
@@ -238,13 +238,15 @@ class Program(ABC):
         return views
 
     def _check_targets(self, targets: Sequence[View]) -> None:
-        """Raises ArgumentError unless the outputs of `run_into` are packed and do not overlap."""
+        """Raises ArgumentError unless the outputs of `run_into` have the strides of their specs and
+        do not overlap."""
         for got, spec in zip(targets, self.outputs, strict=True):
-            if not is_packed(got):
+            if not is_placed(got, spec):
                 raise ArgumentError(
                     argument=f"output {spec.name!r}",
-                    problem="is not packed row-major",
-                    got=f"strides {list(got.strides)}",
+                    problem="wrong strides",
+                    expected=str(list(spec.all_strides)),
+                    got=str(list(got.strides)),
                 )
         if len(targets) < 2:
             return

@@ -161,6 +161,35 @@ def test_results_are_those_of_the_python_runtime(run: Runner, name: str, tmp_pat
     assert _through_files(run, tmp_path, tmp_path / "bare.convoy", arrays, *flags) == want
 
 
+class _Positive(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.relu(x)
+
+
+def test_channels_last(run: Runner, tmp_path: Path) -> None:
+    x = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)
+    path = tmp_path / "model.convoy"
+    convoy.compile(_Positive().eval(), (x,), target="cpu").save(path)
+    shape = "float32[2, 3, 4, 5] strides [60, 1, 15, 3]\n"
+    assert run(path).out == f"input x: {shape}output 0: {shape}"
+    stored = x.permute(0, 2, 3, 1).numpy()
+    want = [np.maximum(stored, 0).tobytes()]
+    assert _through_files(run, tmp_path, path, [stored]) == want
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 3), (2, 1), (6, 2), (0, 1), (9, '"')])
+def test_strides_that_are_not_dense(
+    run: Runner, affine_so: bytes, tmp_path: Path, first: int, second: object
+) -> None:
+    changes = {"inputs": (TensorSpec("x", (2, 3), "float32", (1, 2)),)}
+    path = tmp_path / "a"
+    write_artifact(path, affine_manifest(**changes), {"native.so": affine_so}, PREPARED)
+    assert run(path).out.startswith("input x: float32[2, 3] strides [1, 2]\n")
+    _change_manifest(path, r'("strides": \[\s*)1(,\s*)2', rf"\g<1>{first}\g<2>{second}")
+    result = run(path)
+    assert (result.code, "manifest.json: " in result.error) == (3, True)
+
+
 def test_cmake_builds_the_example(affine: Path, tmp_path: Path) -> None:
     if shutil.which("cmake") is None:
         pytest.skip("no cmake")
@@ -230,7 +259,7 @@ def test_wrong_abi(run: Runner, compile_c: Callable[..., bytes], tmp_path: Path)
 def test_wrong_version(run: Runner, affine_so: bytes, tmp_path: Path, field: str) -> None:
     path = tmp_path / "a"
     write_artifact(path, affine_manifest(), {"native.so": affine_so}, PREPARED)
-    _change_manifest(path, rf'("{field}": ?)\d', r"\g<1>1")
+    _change_manifest(path, rf'("{field}": ?)\d', r"\g<1>9")
     result = run(path)
     assert (result.code, f"manifest.json: {field}: expected" in result.error) == (3, True)
 

@@ -87,7 +87,7 @@ def test_run_into_unaligned(program: Program) -> None:
 
 def test_run_into_refuses(program: Program) -> None:
     with pytest.raises(
-        ArgumentError, match=r"output 'y': is not packed row-major: got strides \[1, 2\]"
+        ArgumentError, match=r"output 'y': wrong strides: expected \[3, 1\], got \[1, 2\]"
     ):
         program.run_into([np.zeros((3, 2), np.float32).T], [X])
     target = np.zeros((2, 3), np.float32)

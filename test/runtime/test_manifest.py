@@ -25,6 +25,7 @@ from convoy_runtime.manifest import (
     Manifest,
     Products,
     Step,
+    TensorSpec,
 )
 from convoy_runtime.manifest_reader import read_manifest
 
@@ -64,9 +65,30 @@ ONLY_KERNEL = replace(
 )
 
 
-@pytest.mark.parametrize("manifest", [CUDA, WITH_KERNEL, ONLY_KERNEL, affine_manifest(files=FILES)])
+WITH_STRIDES = affine_manifest(
+    files=FILES,
+    inputs=(
+        TensorSpec("x", (2, 3), "float32", (1, 2)),
+        TensorSpec("image", (1, 3, 4, 4), "float32", (48, 1, 12, 3)),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "manifest", [CUDA, WITH_KERNEL, ONLY_KERNEL, WITH_STRIDES, affine_manifest(files=FILES)]
+)
 def test_round_trip(manifest: Manifest) -> None:
     assert read_manifest(manifest.to_json()) == manifest
+
+
+def test_order_in_memory() -> None:
+    packed, (x, image) = affine_manifest().inputs[0], WITH_STRIDES.inputs
+    assert (packed.order, packed.all_strides, packed.stored) == (None, (3, 1), packed)
+    assert (x.order, x.all_strides, x.bytes) == ((1, 0), (1, 2), packed.bytes)
+    assert x.stored == TensorSpec("x", (3, 2), "float32")
+    assert image.stored == TensorSpec("image", (1, 4, 4, 3), "float32")
+    assert str(x) == "x: float32[2, 3] strides [1, 2]"
+    assert str(image) == "image: float32[1, 3, 4, 4] channels_last"
 
 
 def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
@@ -112,6 +134,18 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
             ),
         ),
         (put("inputs.0.shape", [True]), "is below 2**60, got [true]"),
+        (put("inputs.0.strides", [1]), "strides of a dense tensor of shape [2, 3], got [1]"),
+        (put("inputs.0.strides", [1, 3]), "strides of a dense tensor of shape [2, 3], got [1, 3]"),
+        (put("outputs.0.strides", [6, 2]), "outputs[0].strides: expected the strides of a dense"),
+        (put("inputs.0.strides", [0, 1]), "strides of a dense tensor of shape [2, 3], got [0, 1]"),
+        (put("inputs.0.strides", [-3, 1]), "expected a list of integers from 0 to 2**63 - 1"),
+        (
+            put("weights.0.strides", [1]),
+            (
+                "weights[0].strides: expected no strides, because weights are packed row-major, "
+                "got [1]"
+            ),
+        ),
         (
             put("graphs.0.constants.0.bytes", "acc5"),
             'graphs[0].constants[0].bytes: expected 8 hexadecimal digits, got "acc5"',

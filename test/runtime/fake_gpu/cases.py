@@ -203,13 +203,13 @@ def test_strided_array_of_an_unknown_library_is_refused(program: CudaProgram) ->
     with pytest.raises(
         ArgumentError,
         match=(
-            r"input 'x': is not packed row-major, and its library is unknown: got strides "
+            r"input 'x': wrong strides, and its library is unknown: expected \[3, 1\], got "
             r"\[1, 2\]"
         ),
     ):
         program(strided)
     with pytest.raises(
-        ArgumentError, match=r"output 'y': is not packed row-major: got strides \[1, 2\]"
+        ArgumentError, match=r"output 'y': wrong strides: expected \[3, 1\], got \[1, 2\]"
     ):
         program.run_into([strided], [x])
 

@@ -11,7 +11,6 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from ctypes import POINTER, c_char_p, c_int64, c_void_p, py_object
-from math import prod
 from typing import Any
 
 from convoy_runtime.arrays import CUDA, DLTensor
@@ -123,7 +122,7 @@ class Lease:
 
 
 class DeviceArray:
-    """A packed tensor on a GPU. Libraries share its memory by DLPack, e.g.
+    """A dense tensor on a GPU. Libraries share its memory by DLPack, e.g.
     `torch.from_dlpack(array)`."""
 
     def __init__(
@@ -135,6 +134,7 @@ class DeviceArray:
         ready: Callable[[int | None], None],
     ) -> None:
         self.shape, self.dtype, self.pointer = spec.shape, spec.dtype, pointer
+        self.strides = spec.all_strides
         self._index, self._owner, self._ready = index, owner, ready
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -191,7 +191,7 @@ _get_pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(
 def _export(array: DeviceArray) -> Any:
     rank = len(array.shape)
     shape = (c_int64 * max(1, rank))(*array.shape)
-    strides = (c_int64 * max(1, rank))(*(prod(array.shape[axis + 1 :]) for axis in range(rank)))
+    strides = (c_int64 * max(1, rank))(*array.strides)
     code, bits = DTYPES[array.dtype].dlpack
     pointers = ctypes.cast(shape, POINTER(c_int64)), ctypes.cast(strides, POINTER(c_int64))
     tensor = DLTensor(array.pointer, CUDA, array._index, rank, code, bits, 1, *pointers, 0)

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from convoy_runtime.arrays import CUDA, View, check, is_packed, library_of, view
+from convoy_runtime.arrays import CUDA, View, check, is_placed, library_of, view
 from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray, Lease, Pool
 from convoy_runtime.errors import ArgumentError
 from convoy_runtime.manifest import TensorSpec
 
-from .libraries import Libraries
+from .libraries import Libraries, has_strides
 
 __all__ = ["ArrayExchange", "Ready"]
 
@@ -54,7 +54,7 @@ class ArrayExchange:
             found.append((pointer, array))
         return found
 
-    def packed_inputs(
+    def stored_inputs(
         self,
         arrays: Sequence[Any],
         specs: Sequence[TensorSpec],
@@ -62,7 +62,7 @@ class ArrayExchange:
         stream: int,
     ) -> list[tuple[int, object]]:
         """Returns the pointers of inputs, and the objects that keep their memory alive. Inputs that
-        are not packed row-major are copied by their library.
+        have other strides than their spec are copied by their library.
 
         Args:
             arrays: The inputs.
@@ -71,26 +71,28 @@ class ArrayExchange:
             stream: The handle of the stream of the run.
 
         Raises:
-            ArgumentError: An input is not packed, and its library is unknown.
+            ArgumentError: An input has other strides, and its library is unknown.
         """
         found: list[tuple[int, object]] = []
         for array, spec, borrowed in zip(arrays, specs, views, strict=True):
-            got = borrowed if is_packed(borrowed) else self._packed(array, spec, borrowed, stream)
+            placed = is_placed(borrowed, spec)
+            got = borrowed if placed else self._stored(array, spec, borrowed, stream)
             found.append((got.pointer, got))
         return found
 
-    def _packed(self, array: Any, spec: TensorSpec, got: View, stream: int) -> View:
-        """Returns a view of a packed copy of an input."""
+    def _stored(self, array: Any, spec: TensorSpec, got: View, stream: int) -> View:
+        """Returns a view of a copy of an input that is packed in the order of the spec."""
         name, library = f"input {spec.name!r}", library_of(array)
-        if (copy := self.libraries.packed(library, array)) is None:
+        if (copy := self.libraries.stored(library, array, spec)) is None:
             raise ArgumentError(
                 argument=name,
-                problem="is not packed row-major, and its library is unknown",
-                got=f"strides {list(got.strides)}",
+                problem="wrong strides, and its library is unknown",
+                expected=str(list(spec.all_strides)),
+                got=str(list(got.strides)),
             )
         self.libraries.record_stream(library, copy, stream)
         found = view(copy, name, stream=self.libraries.producer_stream(stream)(copy))
-        check(found, spec, name, self._device)
+        check(found, spec.stored, name, self._device)
         return found
 
     def result(
@@ -118,6 +120,8 @@ class ArrayExchange:
             return tensor, tensor.data_ptr()
         memory = self._pool.take(spec.bytes, stream)
         owner = Lease(self._pool, memory, stream)
+        # `hand_over` transposes an array of a library without strides.
+        spec = spec if has_strides(library) else spec.stored
         return DeviceArray(spec, memory.pointer, self._device[1], owner, ready), memory.pointer
 
     def static_arrays(

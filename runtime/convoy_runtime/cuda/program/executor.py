@@ -19,7 +19,7 @@ import numpy as np
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
-from convoy_runtime.arrays import CPU, CUDA, aligned_copy, aligned_empty, library_of
+from convoy_runtime.arrays import CPU, CUDA, aligned_copy, aligned_empty, library_of, logical
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.cuda.cudnn.loading import load_libraries
 from convoy_runtime.cuda.driver.device import Device, check_process, forked, open_driver
@@ -42,8 +42,8 @@ __all__ = ["CudaProgram"]
 
 
 class CudaProgram(Program):
-    """A program on a GPU. Inputs are arrays on that GPU. Those that are not packed row-major are
-    copied by their library.
+    """A program on a GPU. Inputs are arrays on that GPU. Those that have other strides than their
+    spec are copied by their library.
 
     Work is enqueued on the `stream` argument of a call; by default on the current stream of torch
     or cupy if the first input is theirs, else on the legacy default stream. Calls from several
@@ -192,7 +192,10 @@ class CudaProgram(Program):
             self._runs.run(
                 [pointer for pointer, _ in given], [pointer for _, pointer in results], target
             )
-        return tuple(hand_over(library, array) for array, _ in results)
+        return tuple(
+            hand_over(library, array, spec)
+            for (array, _), spec in zip(results, self.outputs, strict=True)
+        )
 
     def run_into(
         self, outputs: Sequence[Any], inputs: Sequence[Any], *, stream: int | None = None
@@ -200,7 +203,7 @@ class CudaProgram(Program):
         """Runs the model and writes the results into given arrays.
 
         Args:
-            outputs: The arrays to write, packed row-major.
+            outputs: The arrays to write, with the strides of `outputs`.
             inputs: The inputs.
             stream: As in `__call__`.
 
@@ -244,8 +247,11 @@ class CudaProgram(Program):
     def run_numpy(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         self._check_ready()
         views = self._views(arrays, self.inputs, "input", (CPU, 0))
-        hosts = [aligned_copy(got) for got in views]
-        results = [aligned_empty(spec.shape, spec.dtype) for spec in self.outputs]
+        hosts = [
+            aligned_copy(got, spec.order) for got, spec in zip(views, self.inputs, strict=True)
+        ]
+        stored = [spec.stored for spec in self.outputs]
+        results = [aligned_empty(spec.shape, spec.dtype) for spec in stored]
         stream = self._loaded.stream
         with self._lock, self._device.current(), self._calls:
             self._runs.run(
@@ -255,7 +261,7 @@ class CudaProgram(Program):
                 host=True,
             )
             self._driver.call("cuStreamSynchronize", stream)
-        return tuple(results)
+        return tuple(logical(*each) for each in zip(results, self.outputs, strict=True))
 
     @property
     def _loaded(self) -> Instance:
@@ -324,7 +330,7 @@ class CudaProgram(Program):
             return plain
         producer = exchange.libraries.producer_stream(stream)
         views = self._views(arrays, self.inputs, "input", (CUDA, self._device.index), producer)
-        return exchange.packed_inputs(arrays, self.inputs, views, stream)
+        return exchange.stored_inputs(arrays, self.inputs, views, stream)
 
     def _ready(self, stream: int | None) -> None:
         """Makes a consumer's stream wait for the last run. In DLPack's numbering, None and 1 are

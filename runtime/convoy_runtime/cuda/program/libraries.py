@@ -11,8 +11,9 @@ from typing import Any
 
 from convoy_runtime.arrays import library_of
 from convoy_runtime.manifest import TensorSpec
+from convoy_runtime.strides import inverse_order
 
-__all__ = ["DLPACK_LEGACY_STREAM", "Libraries", "hand_over"]
+__all__ = ["DLPACK_LEGACY_STREAM", "Libraries", "hand_over", "has_strides"]
 
 #: DLPack's number of the legacy default stream, whose handle is 0.
 DLPACK_LEGACY_STREAM = 1
@@ -63,22 +64,31 @@ class Libraries:
         plain = (
             same
             and array.get_device() == self._index
-            and array.is_contiguous()
+            and (array.stride() == spec.strides if spec.strides else array.is_contiguous())
             and not array.requires_grad
             and not array.is_neg()
         )
         return int(array.data_ptr()) if plain else None
 
-    def packed(self, library: str, array: Any) -> Any:
-        """Returns a packed copy by the array's library; None if the library is unknown."""
+    def stored(self, library: str, array: Any, spec: TensorSpec) -> Any:
+        """Returns the array by its library as the packed array in memory that `spec` describes;
+        None if the library is unknown."""
+        order = spec.order
         if library == "torch":
-            return array.contiguous()
-        return sys.modules["cupy"].ascontiguousarray(array) if library == "cupy" else None
+            return (array if order is None else array.permute(order)).contiguous()
+        if library not in ("cupy", "jax"):
+            return None
+        array = array if order is None else array.transpose(order)
+        # Arrays of jax are packed.
+        return sys.modules["cupy"].ascontiguousarray(array) if library == "cupy" else array
 
     def empty(self, spec: TensorSpec) -> Any:
         """Returns a new tensor from torch's allocator."""
         torch = sys.modules["torch"]
-        return torch.empty(spec.shape, dtype=getattr(torch, spec.dtype), device=self._device)
+        dtype = getattr(torch, spec.dtype)
+        if spec.strides:
+            return torch.empty_strided(spec.shape, spec.strides, dtype=dtype, device=self._device)
+        return torch.empty(spec.shape, dtype=dtype, device=self._device)
 
     def record_stream(self, library: str, array: Any, stream: int) -> None:
         """Calls torch's `record_stream`, unless `stream` is torch's current stream."""
@@ -88,10 +98,20 @@ class Libraries:
             )
 
 
-def hand_over(library: str, array: Any) -> Any:
+def has_strides(library: str) -> bool:
+    """Whether arrays of the library have strides. Those of jax are packed."""
+    return library != "jax" or "jax.numpy" not in sys.modules
+
+
+def hand_over(library: str, array: Any, spec: TensorSpec) -> Any:
     """Returns a result as an array of the first input's library. Must be called after the run is
     enqueued, because the library makes its stream wait for it."""
     if library not in ("jax", "cupy"):
         return array
     module = sys.modules.get("jax.numpy" if library == "jax" else library)
-    return module.from_dlpack(array) if module is not None else array
+    made = module.from_dlpack(array) if module is not None else array
+    return (
+        made
+        if spec.order is None or has_strides(library)
+        else made.transpose(inverse_order(spec.order))
+    )
