@@ -63,9 +63,10 @@ class Model(nn.Module):
 
     def forward(self, x: Tensor, *, factor: float) -> Results:
         y = self.stem(x)
-        # 0.5 is a constant of the graph, sin is outside of graphs, and the result x is a copy.
+        # 0.5 is a constant of the graph, sin is outside of graphs, its result has strides, and the
+        # result x is a copy.
         z = torch.relu(self.conv(y)) * 0.5 + y
-        return Results(torch.sin(z * self.scale), x, factor)
+        return Results(torch.sin(z * self.scale).mT, x, factor)
 
 
 def _names(record: Record[Any]) -> tuple[str, ...]:

@@ -137,15 +137,14 @@ def returning(
         ops = [view.operation for view in block.operations]
         end = ops[-1]
         values = [] if only else list(end.operands)
-        names = (
-            [] if only else [each["tcp.output"].value for each in function.attributes["res_attrs"]]
-        )
+        described = [] if only else list(function.attributes["res_attrs"])
         indices = []
         for probe in probes:
             value = ops[probe.op].results[0]
             if value not in values:
                 values.append(value)
-                names.append(f"{_PROBE}{probe.node.name}")
+                name = ir.StringAttr.get(f"{_PROBE}{probe.node.name}")
+                described.append(ir.DictAttr.get({"tcp.output": name}))
             indices.append(values.index(value))
         ir.Operation.create("func.return", operands=values, loc=end.location,
                             ip=ir.InsertionPoint(end))  # fmt: skip
@@ -154,9 +153,8 @@ def returning(
             [argument.type for argument in block.arguments], [value.type for value in values]
         )
         function.attributes["function_type"] = ir.TypeAttr.get(kind)
-        function.attributes["res_attrs"] = ir.ArrayAttr.get(
-            [ir.DictAttr.get({"tcp.output": ir.StringAttr.get(name)}) for name in names]
-        )
+        function.attributes["res_attrs"] = ir.ArrayAttr.get(described)
+        names = [each["tcp.output"].value for each in described]
         text = parsed.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
     return replace(imported, text=text, outputs=tuple(names)), indices
 

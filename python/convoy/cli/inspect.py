@@ -82,6 +82,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     from convoy_runtime.artifact import open_artifact
+    from convoy_runtime.strides import memory_format
 
     if options.form is not None:
         return _print_graph(
@@ -114,7 +115,8 @@ def main(options: argparse.Namespace) -> int:
     console.print(f"  digest {artifact.digest}")
     for title, specs in (("input", manifest.inputs), ("output", manifest.outputs)):
         for spec in specs:
-            console.print(f"  {title} {spec.name}: {spec.dtype} {list(spec.shape)}")
+            memory = f", {memory_format(spec.shape, spec.strides)}" if spec.strides else ""
+            console.print(f"  {title} {spec.name}: {spec.dtype} {list(spec.shape)}{memory}")
     console.print(
         f"  {len(manifest.weights)} weights, {len(manifest.prepared)} prepared; arena "
         f"{manifest.arena_bytes / 1e6:.2f} MB"

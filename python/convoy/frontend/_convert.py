@@ -37,11 +37,12 @@ _STRUCTURAL = (
 @dataclass(frozen=True)
 class Argument:
     """An argument of the torch function: an input (without tensor), a weight, or a constant of one
-    element (inline)."""
+    element (inline). `order` is that of an input's dims in memory; None if it is packed."""
 
     name: str
     tensor: torch.Tensor | None = None
     inline: bool = False
+    order: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ def convert_function(
     arguments: Sequence[Argument],
     outputs: Sequence[str],
     literals: Literals,
+    orders: Sequence[tuple[int, ...] | None] = (),
 ) -> Converted:
     """Converts a function to `tcp`.
 
@@ -78,6 +80,7 @@ def convert_function(
         arguments: The description of each argument.
         outputs: The names of results; further ones are "0", "1", ...
         literals: Reads literals.
+        orders: The order of each result's dims in memory; None, and by default, for packed ones.
 
     Returns:
         The `tcp` module and its weights.
@@ -88,7 +91,7 @@ def convert_function(
     """
     with function.context as context, ir.Location.unknown():
         context.allow_unregistered_dialects = True
-        return _Conversion(function, arguments, outputs, literals).run()
+        return _Conversion(function, arguments, outputs, literals, orders).run()
 
 
 class _Conversion:
@@ -98,11 +101,13 @@ class _Conversion:
         arguments: Sequence[Argument],
         outputs: Sequence[str],
         literals: Literals,
+        orders: Sequence[tuple[int, ...] | None],
     ) -> None:
         self._source = function.regions[0].blocks[0]
         self._arguments = arguments
         self._outputs = outputs
         self._literals = literals
+        self._orders = orders
         self._module = ir.Module.create(ir.Location.unknown())
         with ir.InsertionPoint(self._module.body):
             self._main = ir.Operation.create(
@@ -123,7 +128,7 @@ class _Conversion:
         self._failures: dict[tuple[str, str], list[SourceLine]] = {}
 
     def run(self) -> Converted:
-        input_names = self._bind_arguments()
+        inputs = self._bind_arguments()
         for view in self._source.operations:
             op = view.operation
             self._builder.location = op.location
@@ -138,15 +143,16 @@ class _Conversion:
                 UnsupportedOp(op, reason, tuple(lines))
                 for (op, reason), lines in self._failures.items()
             )
-        self._finish(input_names, returned)
+        self._finish(inputs, returned)
         text = self._module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
         return Converted(text, self._weights, frozenset(self._made_here & self._weights.keys()))
 
     # Arguments and weights
 
-    def _bind_arguments(self) -> list[str]:
-        """Creates the arguments of inputs, then those of weights, as the module form requires."""
-        names = []
+    def _bind_arguments(self) -> list[Argument]:
+        """Creates the arguments of inputs, then those of weights, as the module form requires.
+        Returns the inputs."""
+        inputs = []
         for is_input in (True, False):
             for value, argument in zip(self._source.arguments, self._arguments, strict=True):
                 if (argument.tensor is None) != is_input:
@@ -160,7 +166,7 @@ class _Conversion:
                     self._values[value] = self._block.add_argument(
                         kind.mlir(), ir.Location.unknown()
                     )
-                    names.append(argument.name)
+                    inputs.append(argument)
                 elif argument.inline:
                     assert argument.tensor is not None
                     self._values[value] = self._builder.constant(argument.tensor.item(), kind)
@@ -168,7 +174,7 @@ class _Conversion:
                     assert argument.tensor is not None
                     self._values[value] = self._new_weight(argument.name, argument.tensor, kind)
         self._made_here.clear()
-        return names
+        return inputs
 
     def _new_weight(
         self, name: str, tensor: torch.Tensor, kind: TensorType | None = None
@@ -275,7 +281,7 @@ class _Conversion:
                 )
                 self._fail(f"output {index}", reason, self._builder.location)
 
-    def _finish(self, input_names: list[str], returned: Sequence[ir.Value]) -> None:
+    def _finish(self, inputs: Sequence[Argument], returned: Sequence[ir.Value]) -> None:
         ir.Operation.create(
             "func.return",
             operands=list(returned),
@@ -288,25 +294,33 @@ class _Conversion:
         used = {
             name for name, value in self._weight_arguments.items() if any(True for _ in value.uses)
         }
-        for index in reversed(range(len(self._block.arguments) - len(input_names))):
+        for index in reversed(range(len(self._block.arguments) - len(inputs))):
             if list(self._weights)[index] not in used:
-                self._block.erase_argument(len(input_names) + index)
+                self._block.erase_argument(len(inputs) + index)
         self._weights = {name: tensor for name, tensor in self._weights.items() if name in used}
         names = [*self._outputs, *map(str, range(len(self._outputs), len(returned)))]
         arguments = [value.type for value in self._block.arguments]
         kind = ir.FunctionType.get(arguments, [value.type for value in returned])
         self._main.attributes["function_type"] = ir.TypeAttr.get(kind)
         self._main.attributes["arg_attrs"] = ir.ArrayAttr.get(
-            [_name("tcp.input", name) for name in input_names]
-            + [_name("tcp.weight", name) for name in self._weights]
+            [_describe("tcp.input", each.name, each.order) for each in inputs]
+            + [_describe("tcp.weight", name) for name in self._weights]
         )
+        orders = [*self._orders, *[None] * (len(returned) - len(self._orders))]
         self._main.attributes["res_attrs"] = ir.ArrayAttr.get(
-            [_name("tcp.output", name) for name in names[: len(returned)]]
+            [
+                _describe("tcp.output", name, order)
+                for name, order in zip(names[: len(returned)], orders, strict=True)
+            ]
         )
 
 
-def _name(key: str, name: str) -> ir.DictAttr:
-    return ir.DictAttr.get({key: ir.StringAttr.get(name)})
+def _describe(key: str, name: str, order: tuple[int, ...] | None = None) -> ir.DictAttr:
+    """The attributes of an argument or result."""
+    entries = {key: ir.StringAttr.get(name)}
+    if order is not None:
+        entries["tcp.dim_order"] = ir.DenseI64ArrayAttr.get(list(order))
+    return ir.DictAttr.get(entries)
 
 
 def _flat(operands: Sequence[Any]) -> list[Any]:

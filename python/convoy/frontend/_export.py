@@ -35,6 +35,7 @@ from convoy.errors import (
 from convoy.frontend._registry import CONVERTERS
 
 __all__ = [
+    "RESULT_STRIDES",
     "check_operations",
     "decompose",
     "decompositions",
@@ -45,6 +46,8 @@ __all__ = [
     "read_exported",
 ]
 
+#: In the metadata of the output node: the strides of each result before decompositions.
+RESULT_STRIDES = "convoy_result_strides"
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _RUNNING = re.compile(r"While executing .*?target=(?:torch\.ops\.)?([\w.]+)")
 _LIBRARY = sysconfig.get_path("stdlib") + "/"
@@ -138,8 +141,18 @@ def decompose(program: torch.export.ExportedProgram) -> torch.export.ExportedPro
 
 
 def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    strides = _result_strides(program)
     result: torch.export.ExportedProgram = program.run_decompositions(decompositions())
+    # Decomposed ops may return other strides.
+    result.graph.output_node().meta[RESULT_STRIDES] = strides
     return result
+
+
+def _result_strides(program: torch.export.ExportedProgram) -> list[tuple[int, ...] | None]:
+    """The strides of the results in PyTorch; None for constants."""
+    returned = program.graph.output_node().args[0]
+    values = [each.meta["val"] if isinstance(each, torch.fx.Node) else each for each in returned]
+    return [each.stride() if isinstance(each, torch.Tensor) else None for each in values]
 
 
 @contextlib.contextmanager

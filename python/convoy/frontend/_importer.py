@@ -36,6 +36,7 @@ from convoy.frontend._signature import (
     check_written,
     drop_constants,
     output_names,
+    output_orders,
     structures_of,
 )
 from convoy_runtime.manifest_structure import Node
@@ -151,6 +152,7 @@ def import_program(
     """
     check_written(program, module)
     structures, outputs = structures_of(program), output_names(program)
+    orders = output_orders(program)
     drop_constants(program)
     fold_constants(program)
     arguments = arguments_of(program)
@@ -162,7 +164,7 @@ def import_program(
     torch_text = importer.module.operation.get_asm(enable_debug_info=True)
     # torch-mlir makes literals of the indices that it replaces aten.as_strided by.
     literals = Literals(torch_text)
-    converted = convert_function(function, arguments, outputs, literals)
+    converted = convert_function(function, arguments, outputs, literals, orders)
     return _imported(
         name,
         converted,

@@ -13,13 +13,21 @@ from torch.export.graph_signature import InputKind, OutputKind, TensorArgument
 
 from convoy.errors import InputError
 from convoy.frontend._convert import Argument
-from convoy.frontend._export import line_of
+from convoy.frontend._export import RESULT_STRIDES, line_of
 from convoy.frontend._structure import describe
 from convoy.output_names import named_leaves
 from convoy_runtime.manifest_structure import Node
+from convoy_runtime.strides import dense_order
 from convoy_runtime.structure import is_flat, is_positional
 
-__all__ = ["arguments_of", "check_written", "drop_constants", "output_names", "structures_of"]
+__all__ = [
+    "arguments_of",
+    "check_written",
+    "drop_constants",
+    "output_names",
+    "output_orders",
+    "structures_of",
+]
 
 
 def structures_of(
@@ -102,6 +110,7 @@ def arguments_of(program: torch.export.ExportedProgram) -> list[Argument]:
     if not signature.output_specs:
         msg = "expected a model that returns tensors, got one without results"
         raise InputError(msg)
+    values = {n.name: n.meta["val"] for n in program.graph.nodes if n.op == "placeholder"}
     arguments = []
     for spec in signature.input_specs:
         if not isinstance(spec.arg, TensorArgument):
@@ -109,7 +118,9 @@ def arguments_of(program: torch.export.ExportedProgram) -> list[Argument]:
             msg = f"input '{spec.arg.name}': expected a tensor or a constant, got {got!r}"
             raise InputError(msg)
         if spec.kind is InputKind.USER_INPUT:
-            arguments.append(Argument(spec.arg.name))
+            value = values[spec.arg.name]
+            order = _order(value.shape, value.stride())
+            arguments.append(Argument(spec.arg.name, order=order))
             continue
         assert spec.target is not None
         tensor = program.state_dict.get(spec.target)
@@ -123,6 +134,25 @@ def arguments_of(program: torch.export.ExportedProgram) -> list[Argument]:
             Argument(spec.target, tensor.detach().resolve_neg().resolve_conj().contiguous(), inline)
         )
     return arguments
+
+
+def output_orders(program: torch.export.ExportedProgram) -> list[tuple[int, ...] | None]:
+    """The order of each result's dims in memory as PyTorch returns it, from the outermost to the
+    innermost; None for a packed one, and for one that is not dense. Before `drop_constants`."""
+    returned = program.graph.output_node()
+    results = zip(returned.args[0], returned.meta[RESULT_STRIDES], strict=True)
+    return [
+        _order(value.meta["val"].shape, strides)
+        for value, strides in results
+        if strides is not None
+    ]
+
+
+def _order(shape: torch.Size, strides: tuple[int, ...]) -> tuple[int, ...] | None:
+    if not all(isinstance(number, int) for number in (*shape, *strides)):
+        return None  # the frontend refuses a shape that depends on data
+    order = dense_order(tuple(shape), tuple(strides))
+    return None if order is None or list(order) == sorted(order) else order
 
 
 def output_names(program: torch.export.ExportedProgram) -> list[str]:

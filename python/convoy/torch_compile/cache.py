@@ -36,7 +36,9 @@ def content_hash(part: torch.fx.GraphModule, device: torch.device, options: str)
     lines = [_versions(), device.type, options]
     for node in part.graph.nodes:
         values = [
-            f"{value.dtype}{list(value.shape)}" if isinstance(value, torch.Tensor) else repr(value)
+            f"{value.dtype}{list(value.shape)}{list(value.stride())}"
+            if isinstance(value, torch.Tensor)
+            else repr(value)
             for value in torch.utils._pytree.tree_leaves(node.meta.get("val"))
         ]
         lines.append(f"{node.name} {node.op} {node.target} {node.args} {node.kwargs} {values}")

@@ -18,6 +18,7 @@ from convoy.frontend import ImportedModule, import_module
 from convoy.torch_compile.cache import PartCache, content_hash
 from convoy.torch_compile.options import BackendOptions
 from convoy_runtime import ArtifactError, Program
+from convoy_runtime.strides import dense_order, packed_strides, same_places
 
 __all__ = ["Part", "PartGraph", "PartSource", "load_part"]
 
@@ -64,7 +65,11 @@ def weight_name(index: int) -> str:
 
 
 def _empty(value: torch.Tensor) -> torch.Tensor:
-    return torch.empty(value.shape, dtype=value.dtype, device=value.device)
+    """A tensor with the strides of a dense value; a packed one of another value."""
+    shape, strides = tuple(value.shape), value.stride()
+    if dense_order(shape, strides) is None:
+        strides = packed_strides(shape)
+    return torch.empty_strided(shape, strides, dtype=value.dtype, device=value.device)
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,11 @@ class Part(torch.nn.Module):
         self._single = not isinstance(returned, (tuple, list))
         nodes = [returned] if self._single else list(returned)
         self._results = [node.meta["val"] for node in nodes]
+        self._strides = [spec.all_strides for spec in program.outputs]
+        self._is_direct = [
+            same_places(tuple(value.shape), value.stride(), strides)
+            for value, strides in zip(self._results, self._strides, strict=True)
+        ]
         self._state: list[tuple[int, int]] | None = None
         #: How often weights were loaded.
         self.loads = 0
@@ -169,13 +179,14 @@ class Part(torch.nn.Module):
         if (state := [_state_of(args[index]) for index in self._weights]) != self._state:
             self._load_weights(args)
             self._state = state
-        inputs = [self._packed(args[index]) for index in self._inputs]
+        inputs = [self._input(args[index]) for index in self._inputs]
         results = [
             torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device)
             for x in self._results
         ]
         targets = [
-            x if x.is_contiguous() else torch.empty_like(x, memory_format=_ROWS) for x in results
+            x if same else torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device)
+            for x, strides, same in zip(results, self._strides, self._is_direct, strict=True)
         ]
         self._program.run_into(targets, inputs)
         for result, target in zip(results, targets, strict=True):
@@ -191,14 +202,11 @@ class Part(torch.nn.Module):
         )
         self.loads += 1
 
-    def _packed(self, tensor: torch.Tensor) -> torch.Tensor:
+    def _input(self, tensor: torch.Tensor) -> torch.Tensor:
         """An input as the program takes it. PyTorch allows scalars of the CPU beside tensors of a
         GPU."""
         tensor = tensor.detach().resolve_neg()
-        return (tensor if tensor.device == self._device else tensor.to(self._device)).contiguous()
-
-
-_ROWS = torch.contiguous_format
+        return tensor if tensor.device == self._device else tensor.to(self._device)
 
 
 def _state_of(tensor: torch.Tensor) -> tuple[int, int]:
