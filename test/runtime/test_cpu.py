@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
+import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +24,8 @@ from convoy_runtime import (
     Program,
     WeightsError,
 )
+from convoy_runtime.arrays import from_numpy
+from convoy_runtime.dtypes import DTYPES
 from convoy_runtime.manifest import TensorSpec
 
 X = np.array([[1, 2, 3], [-4, -5, 6]], np.float32)
@@ -194,6 +198,23 @@ def test_bfloat16(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
         np.testing.assert_array_equal(program(aligned), bits)
     with pytest.raises(ArgumentError, match="wrong dtype: expected bfloat16, got float16"):
         program(x.half())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_results_in_another_order(monkeypatch: pytest.MonkeyPatch, dtype: str) -> None:
+    spec = TensorSpec("y", (2, 3, 4), dtype, (12, 1, 3))
+    stored = np.arange(24, dtype=DTYPES[dtype].storage).reshape(2, 4, 3)
+    assert spec.stored.shape == stored.shape
+    result = from_numpy("numpy", stored, spec)
+    np.testing.assert_array_equal(result, stored.transpose(0, 2, 1))
+    assert np.shares_memory(result, stored)
+    # Arrays of jax are packed; jax transposes them.
+    jax, taken = types.ModuleType("jax.numpy"), []
+    jax.bfloat16 = np.uint16  # type: ignore[attr-defined]
+    jax.from_dlpack = lambda array: taken.append(array.flags.c_contiguous) or array.copy()  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "jax.numpy", jax)
+    np.testing.assert_array_equal(from_numpy("jax", stored, spec), stored.transpose(0, 2, 1))
+    assert taken == [True]
 
 
 def test_threads(program: Program) -> None:

@@ -53,11 +53,12 @@ def artifact(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., P
         kernel: str = "scaled_relu",
         weights: bool = True,
         arena: int = 24,
+        spec: TensorSpec = SPEC,
     ) -> Path:
         manifest = affine_manifest(
             target="cuda",
-            inputs=(SPEC,),
-            outputs=(TensorSpec("y", (2, 3), "float32"),),
+            inputs=(spec,),
+            outputs=(replace(spec, name="y"),),
             weights=(TensorSpec("w", (2, 3), "float32"),),
             prepared=(TensorSpec("w2", (2, 3), "float32"),),
             arena_bytes=arena,
