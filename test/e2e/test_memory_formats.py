@@ -93,7 +93,8 @@ def loaded(function: Callable[..., Any], *inputs: Tensor) -> Program:
 def test_strides_are_those_of_pytorch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     function, inputs = CASES[name]
     program = loaded(function, *inputs)
-    forbid_copies(monkeypatch)
+    if name != "no_elements":  # whose pointer may be any number
+        forbid_copies(monkeypatch)
     expected, results = tuple_of(function(*inputs)), tuple_of(program(*inputs))
     arrays = program.run_numpy(*map(host, inputs))
     for got, array, want, spec in zip(results, arrays, expected, program.outputs, strict=True):
