@@ -3,6 +3,7 @@
 // Converts groups to calls of graphs. Equal groups share one graph, so that each distinct graph is
 // built and tuned once.
 
+#include "dialect/tcp/TcpShapes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"
@@ -44,6 +45,7 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
   if (anchor && anchor.getValue() == kStemAnchor) {
     if (std::optional<Stem> stem = matchStemGroup(group, reason)) {
       graph = buildStemGraph(builder, "graph", group, *stem);
+      offsets.assign(inputs.size(), 0);
       pattern = kStemAnchor;
     }
   } else if (std::optional<GroupOps> ops = GroupOps::of(group, reason)) {
@@ -75,9 +77,14 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
   });
   auto execute = cudnn::ExecuteOp::create(builder, group.getLoc(), types,
                                           FlatSymbolRefAttr::get(graph), inputs, outs);
-  auto isPacked = [](Type desc) { return cast<cudnn::TensorDescType>(desc).isPacked(); };
-  if (llvm::any_of(offsets, [](int64_t offset) { return offset != 0; }) ||
-      !llvm::all_of(graph.getArgumentTypes(), isPacked))
+  // Whether each input is the memory of its tensor, as cudnn.execute expects without offsets.
+  bool areWhole = llvm::all_of(
+      llvm::zip_equal(inputs, graph.getArgumentTypes(), offsets), [](const auto &each) {
+        auto [input, type, offset] = each;
+        auto desc = cast<cudnn::TensorDescType>(type);
+        return offset == 0 && desc.isPacked() && desc.isSameMemoryAs(tcp::shapeOf(input));
+      });
+  if (!areWhole)
     execute.setOffsets(offsets);
   group.replaceAllUsesWith(execute.getResults().take_front());
   group.erase();

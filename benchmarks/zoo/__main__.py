@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Compares Convoy with PyTorch on the models of the zoo.
+
+    python -m benchmarks.zoo.build build/zoo
+    python -m benchmarks.zoo build/zoo --json build/zoo.json
+
+Each row is measured in a process of its own; with several GPUs, one row on each at a time. --json
+keeps the figures of the rows that are done, and the next run continues after them. Prints the table,
+the geometric means of the fastest peer's time over Convoy's, and the rows below 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import queue
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatch
+from pathlib import Path
+
+import torch
+
+from benchmarks.zoo.measure import PEERS, Figures, measure
+from benchmarks.zoo.models import MODELS, Row
+
+__all__ = ["main", "table"]
+
+_LIMIT_SECONDS = 600
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures the rows. Returns the exit code: 1 if Convoy failed in a row."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, help="the artifacts of benchmarks.zoo.build")
+    parser.add_argument("--rows", nargs="+", default=["*"], metavar="PATTERN")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
+    parser.add_argument("--tune", default="quick", choices=("off", "quick", "full"))
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--plans", type=Path, default=Path("build/zoo-plans"))
+    parser.add_argument("--json", type=Path, default=Path("build/zoo.json"))
+    parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.one is not None:
+        figures = measure(
+            options.one, tune=options.tune, peers=options.peers, rounds=options.rounds,
+            plans=options.plans,
+        )  # fmt: skip
+        print(json.dumps(figures.as_dict()))
+        return 0
+    order = list(MODELS)
+    paths = sorted(
+        (path for path in options.folder.glob("*.convoy") if _matches(path.stem, options.rows)),
+        key=lambda path: (order.index(Row.of(path).name), Row.of(path).dtype, Row.of(path).batch),
+    )
+    if not paths:
+        parser.error(f"expected artifacts in {options.folder}; benchmarks.zoo.build writes them")
+    done = _read(options.json)
+    devices: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for device in range(torch.cuda.device_count()):
+        devices.put(device)
+
+    def run(path: Path) -> None:
+        device = devices.get()
+        try:
+            done[path.stem] = _measured(path, device, options)
+        finally:
+            devices.put(device)
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps([each.as_dict() for each in done.values()], indent=1))
+        print(_line(done[path.stem]), flush=True)
+
+    with ThreadPoolExecutor(max(1, torch.cuda.device_count())) as pool:
+        for _ in pool.map(run, [path for path in paths if path.stem not in done]):
+            pass
+    rows = [done[path.stem] for path in paths if path.stem in done]
+    print(table(rows))
+    return int(any("convoy" in row.failures for row in rows))
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch(name, pattern) for pattern in patterns)
+
+
+def _read(path: Path) -> dict[str, Figures]:
+    if not path.exists():
+        return {}
+    return {entry["row"]: Figures(**entry) for entry in json.loads(path.read_text())}
+
+
+def _measured(path: Path, device: int, options: argparse.Namespace) -> Figures:
+    """Measures one artifact in a child process on one GPU."""
+    command = [sys.executable, "-m", "benchmarks.zoo", str(options.folder), "--one", str(path)]
+    command += ["--tune", options.tune, "--rounds", str(options.rounds)]
+    command += ["--plans", str(options.plans), "--peers", *options.peers]
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": str(device)}
+    try:
+        ran = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=_LIMIT_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return Figures(path.stem, failures={"convoy": f"no result in {_LIMIT_SECONDS} s"})
+    if ran.returncode:
+        reason = (ran.stderr.strip().splitlines() or [f"exit code {ran.returncode}"])[-1]
+        return Figures(path.stem, failures={"convoy": reason})
+    return Figures(**json.loads(ran.stdout.splitlines()[-1]))
+
+
+def ratio(row: Figures) -> float | None:
+    """The time of the fastest peer over Convoy's, or None if one of them is missing."""
+    peers = [row.ms[peer] for peer in PEERS if peer in row.ms]
+    return min(peers) / row.ms["convoy"] if peers and "convoy" in row.ms else None
+
+
+def _line(row: Figures) -> str:
+    times = " ".join(
+        f"{name} {row.ms[name]:.3f}" if name in row.ms else f"{name} -"
+        for name in ("convoy", *PEERS)
+    )
+    found = ratio(row)
+    failures = "; ".join(f"{name}: {reason[:300]}" for name, reason in row.failures.items())
+    error = f" error {row.errors['convoy']:.1e}" if "convoy" in row.errors else ""
+    seconds = f" {row.seconds['convoy']:.0f} s" if "convoy" in row.seconds else ""
+    return (
+        f"{row.row}: {times}"
+        + (f" ratio {found:.2f}" if found else "")
+        + error
+        + seconds
+        + (f" FAILED {failures}" if failures else "")
+    )
+
+
+def table(rows: Sequence[Figures]) -> str:
+    """The table in Markdown, geometric means by batch size, and the rows below 1."""
+    lines = [
+        "| row | Convoy ms | eager | torch.compile | best peer / Convoy | error | load s |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    ratios: dict[int, list[float]] = {}
+    for row in rows:
+        found = ratio(row)
+        if found is not None:
+            ratios.setdefault(int(row.row.rsplit("-", 1)[1]), []).append(found)
+        cells = [f"{row.ms[name]:.3f}" if name in row.ms else "-" for name in ("convoy", *PEERS)]
+        cells += ["-" if found is None else f"{found:.2f}" if found >= 1 else f"**{found:.2f}**"]
+        cells += [f"{row.errors['convoy']:.1e}" if "convoy" in row.errors else "-"]
+        cells += [f"{row.seconds['convoy']:.0f}" if "convoy" in row.seconds else "-"]
+        lines.append(f"| {row.row} | {' | '.join(cells)} |")
+    everything = [each for values in ratios.values() for each in values]
+    if everything:
+        means = [
+            f"{_mean(values):.2f} at batch {batch}" for batch, values in sorted(ratios.items())
+        ]
+        lines += ["", f"Geometric mean {_mean(everything):.2f}: {', '.join(means)}."]
+        below = [row.row for row in rows if (found := ratio(row)) is not None and found < 1]
+        lines.append(f"{len(below)} of {len(everything)} rows below 1: {', '.join(below) or '-'}.")
+    return "\n".join(lines)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
