@@ -94,6 +94,33 @@ def TcpApplyDimOrderPass : Pass<"tcp-apply-dim-order", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
+def TcpLowerUnsignedPass : Pass<"tcp-lower-unsigned", "::mlir::func::FuncOp"> {
+  let summary = "replace ui8 by i8";
+  let description = [{
+    Integers are signless from here on, and their ops are signed. A cast from `ui8` extends the sign
+    of an `i8` and clears it. An op whose result depends on the sign, e.g. a division or a maximum,
+    computes in `i16`. All others, e.g. sums and ops that move elements, have the same bits for
+    `ui8` and `i8`. Arguments and results of the function that were `ui8` get `tcp.unsigned`, from
+    which the manifest has their dtype. Runs first, so that no other pass has a case for `ui8`.
+
+    ```mlir
+    func.func @main(%x: tensor<4xui8> {tcp.input = "x"}) -> (tensor<4xf32> {tcp.output = "0"}) {
+      %y = tcp.cast %x : tensor<4xui8> -> tensor<4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @main(%x: tensor<4xi8> {tcp.input = "x", tcp.unsigned}) -> (tensor<4xf32> {tcp.output = "0"}) {
+      %0 = tcp.cast %x : tensor<4xi8> -> tensor<4xi16>
+      %cst = arith.constant dense<255> : tensor<1xi16>
+      %1 = tcp.bitwise_and %0, %cst : tensor<4xi16>, tensor<1xi16> -> tensor<4xi16>
+      %y = tcp.cast %1 : tensor<4xi16> -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect", "::mlir::arith::ArithDialect"];
+}
+
 def TcpDecomposeConvGradientsPass : Pass<"tcp-decompose-conv-gradients", "::mlir::func::FuncOp"> {
   let summary = "convert gradients of convolutions to transposed convolutions and convolutions";
   let description = [{

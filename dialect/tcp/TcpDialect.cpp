@@ -54,7 +54,8 @@ static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
   if (llvm::is_contained(kStrings, attribute.getName()) && !isa<StringAttr>(attribute.getValue()))
     return op->emitOpError("expects '") << attribute.getName().getValue()
                                         << "' to be a string, but got " << attribute.getValue();
-  if (attribute.getName() == kArenaAttr && !isa<UnitAttr>(attribute.getValue()))
+  static constexpr StringRef kUnits[] = {kArenaAttr, kUnsignedAttr};
+  if (llvm::is_contained(kUnits, attribute.getName()) && !isa<UnitAttr>(attribute.getValue()))
     return op->emitOpError("expects '")
            << attribute.getName().getValue() << "' to be a unit attribute, but got "
            << attribute.getValue();

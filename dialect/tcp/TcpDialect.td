@@ -25,9 +25,10 @@ def Tcp_Dialect : Dialect {
 
     Attributes of the dialect on functions and modules: `tcp.input`, `tcp.weight`, `tcp.prepared`
     and `tcp.output`, the names of arguments and results, and `tcp.target` are strings; `tcp.arena`
-    of an argument is a unit. `tcp.dim_order` of an input or a result lists its dims from the
-    outermost to the innermost in memory, as `torch.Tensor.dim_order` does: `array<i64: 0, 2, 3, 1>`
-    for channels-last. Without it the tensor is packed row-major.
+    of an argument is a unit, and so is `tcp.unsigned` of an argument or result of i8 that is a
+    uint8 of the model. `tcp.dim_order` of an input or a result lists its dims from the outermost to
+    the innermost in memory, as `torch.Tensor.dim_order` does: `array<i64: 0, 2, 3, 1>` for
+    channels-last. Without it the tensor is packed row-major.
   }];
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
@@ -64,9 +65,10 @@ class Tcp_EnumString<EnumInfo info> : Attr<StrAttr.predicate, StrAttr.summary> {
 class Tcp_TensorOf<list<Type> elements>
     : ConfinedType<StaticShapeTensorOf<elements>, [CPred<"::convoy::tcp::hasTensorSize(::llvm::cast<::mlir::ShapedType>($_self))">],
                    StaticShapeTensorOf<elements>.summary # " of at most 2^40 elements", "::mlir::RankedTensorType">;
-def Tcp_Tensor : Tcp_TensorOf<[AnyFloat, AnySignlessInteger]>;
+/// The integers of `arith`, which are signed, and the unsigned ones that phase `normalize` replaces.
+def Tcp_Tensor : Tcp_TensorOf<[AnyFloat, AnySignlessInteger, UI8]>;
 def Tcp_FloatTensor : Tcp_TensorOf<[AnyFloat]>;
-def Tcp_IntTensor : Tcp_TensorOf<[AnySignlessInteger]>;
+def Tcp_IntTensor : Tcp_TensorOf<[AnySignlessInteger, UI8]>;
 def Tcp_BoolTensor : Tcp_TensorOf<[I1]>;
 def Tcp_IndexTensor : Tcp_TensorOf<[I32, I64]>;
 

@@ -11,11 +11,13 @@ using namespace convoy::tcp;
 
 //===-- splat constants ----------------------------------------------------===//
 
-static std::optional<APInt> intSplat(Attribute attribute) {
+/// The element of an integer splat, which knows whether it is signed. i1 is not: true is 1.
+static std::optional<APSInt> intSplat(Attribute attribute) {
   auto constant = splat(attribute);
   if (!constant || !isa<IntegerType>(constant.getElementType()))
     return std::nullopt;
-  return constant.getSplatValue<APInt>();
+  Type type = constant.getElementType();
+  return APSInt(constant.getSplatValue<APInt>(), type.isUnsignedInteger() || type.isInteger(1));
 }
 
 static bool isFloatSplat(Attribute attribute, double number) {
@@ -24,8 +26,8 @@ static bool isFloatSplat(Attribute attribute, double number) {
 }
 
 static bool isIntSplat(Attribute attribute, int64_t number) {
-  std::optional<APInt> value = intSplat(attribute);
-  return value && value->getSExtValue() == number;
+  std::optional<APSInt> value = intSplat(attribute);
+  return value && *value == number;
 }
 
 /// Whether every element is `number`; zeros of both signs are equal.
@@ -59,7 +61,7 @@ static OpFoldResult foldBinary(ArrayRef<Attribute> operands, Type type, OnFloats
   std::optional<APFloat> lhs = floatSplat(operands[0]), rhs = floatSplat(operands[1]);
   if (lhs && rhs)
     return splatOf(type, onFloats(*lhs, *rhs));
-  std::optional<APInt> lhsInt = intSplat(operands[0]), rhsInt = intSplat(operands[1]);
+  std::optional<APSInt> lhsInt = intSplat(operands[0]), rhsInt = intSplat(operands[1]);
   if (lhsInt && rhsInt)
     if (std::optional<APInt> value = onInts(*lhsInt, *rhsInt))
       return splatOf(type, *value);
@@ -71,15 +73,15 @@ static OpFoldResult foldBinary(ArrayRef<Attribute> operands, Type type, OnFloats
 OpFoldResult AbsOp::fold(FoldAdaptor adaptor) {
   if (getInput().getDefiningOp<AbsOp>())
     return getInput();
-  if (std::optional<APInt> value = intSplat(adaptor.getInput()))
-    return splatOf(getType(), value->abs());
+  if (std::optional<APSInt> value = intSplat(adaptor.getInput()))
+    return splatOf(getType(), value->isSigned() ? value->abs() : *value);
   return foldFloat(adaptor.getInput(), getType(), [](APFloat &value) { value.clearSign(); });
 }
 
 OpFoldResult NegOp::fold(FoldAdaptor adaptor) {
   if (auto inner = getInput().getDefiningOp<NegOp>())
     return inner.getInput();
-  if (std::optional<APInt> value = intSplat(adaptor.getInput()))
+  if (std::optional<APSInt> value = intSplat(adaptor.getInput()))
     return splatOf(getType(), -*value);
   return foldFloat(adaptor.getInput(), getType(), [](APFloat &value) { value.changeSign(); });
 }
@@ -143,15 +145,22 @@ static bool isExact(Type from, Type to) {
   if (auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(to);
       fromFloat && toFloat)
     return APFloat::isRepresentableBy(fromFloat.getFloatSemantics(), toFloat.getFloatSemantics());
-  return from.isInteger() && to.isInteger() &&
-         from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();
+  if (!from.isInteger() || !to.isInteger())
+    return false;
+  unsigned fromBits = from.getIntOrFloatBitWidth(), toBits = to.getIntOrFloatBitWidth();
+  bool fromUnsigned = from.isUnsignedInteger() || fromBits == 1;
+  if (fromUnsigned == to.isUnsignedInteger())
+    return fromBits <= toBits;
+  return fromUnsigned && (fromBits < toBits || from == to);
 }
 
 OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
   if (getInput().getType() == getType())
     return getInput();
   Type to = getType().getElementType();
-  if (std::optional<APFloat> value = floatSplat(adaptor.getInput())) {
+  // A constant of unsigned elements is invalid.
+  Attribute input = to.isUnsignedInteger() ? Attribute() : adaptor.getInput();
+  if (std::optional<APFloat> value = floatSplat(input)) {
     if (auto floatType = dyn_cast<FloatType>(to)) {
       bool losesInfo = false;
       value->convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
@@ -167,17 +176,16 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
       return {};
     return splatOf(getType(), number);
   }
-  if (std::optional<APInt> value = intSplat(adaptor.getInput())) {
-    bool isBool = value->getBitWidth() == 1;
+  if (std::optional<APSInt> value = intSplat(input)) {
     if (auto floatType = dyn_cast<FloatType>(to)) {
       APFloat number(floatType.getFloatSemantics());
-      number.convertFromAPInt(*value, /*IsSigned=*/!isBool, APFloat::rmNearestTiesToEven);
+      number.convertFromAPInt(*value, value->isSigned(), APFloat::rmNearestTiesToEven);
       return splatOf(getType(), number);
     }
     unsigned width = to.getIntOrFloatBitWidth();
     if (width == 1)
       return splatOf(getType(), APInt(1, !value->isZero()));
-    return splatOf(getType(), isBool ? value->zext(width) : value->sextOrTrunc(width));
+    return splatOf(getType(), value->extOrTrunc(width));
   }
   // An inner cast that preserves all values is redundant.
   if (auto inner = getInput().getDefiningOp<CastOp>();
@@ -231,9 +239,7 @@ OpFoldResult MaximumOp::fold(FoldAdaptor adaptor) {
     return getLhs();
   return foldBinary(
       adaptor.getOperands(), getType(), [](APFloat a, APFloat b) { return llvm::maximum(a, b); },
-      [](APInt a, APInt b) -> std::optional<APInt> {
-        return a.getBitWidth() == 1 ? a | b : a.sgt(b) ? a : b;
-      });
+      [](APSInt a, APSInt b) -> std::optional<APInt> { return a > b ? a : b; });
 }
 
 OpFoldResult MinimumOp::fold(FoldAdaptor adaptor) {
@@ -244,9 +250,7 @@ OpFoldResult MinimumOp::fold(FoldAdaptor adaptor) {
     return getLhs();
   return foldBinary(
       adaptor.getOperands(), getType(), [](APFloat a, APFloat b) { return llvm::minimum(a, b); },
-      [](APInt a, APInt b) -> std::optional<APInt> {
-        return a.getBitWidth() == 1 ? a & b : a.slt(b) ? a : b;
-      });
+      [](APSInt a, APSInt b) -> std::optional<APInt> { return a < b ? a : b; });
 }
 
 OpFoldResult PowOp::fold(FoldAdaptor adaptor) {
@@ -285,16 +289,16 @@ OpFoldResult CompareOp::fold(FoldAdaptor adaptor) {
     return decide(order == APFloat::cmpLessThan, order == APFloat::cmpEqual,
                   order == APFloat::cmpUnordered);
   }
-  if (std::optional<APInt> lhs = intSplat(adaptor.getLhs()), rhs = intSplat(adaptor.getRhs());
+  if (std::optional<APSInt> lhs = intSplat(adaptor.getLhs()), rhs = intSplat(adaptor.getRhs());
       lhs && rhs)
-    return decide(lhs->getBitWidth() == 1 ? lhs->ult(*rhs) : lhs->slt(*rhs), *lhs == *rhs, false);
+    return decide(*lhs < *rhs, *lhs == *rhs, false);
   return {};
 }
 
 OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
   if (getOnTrue() == getOnFalse() && getOnTrue().getType() == getType())
     return getOnTrue();
-  std::optional<APInt> condition = intSplat(adaptor.getCondition());
+  std::optional<APSInt> condition = intSplat(adaptor.getCondition());
   if (!condition)
     return {};
   Value chosen = condition->isZero() ? getOnFalse() : getOnTrue();

@@ -39,7 +39,8 @@ def Tcp_IndexSelectOp : Tcp_IndexOp<"index_select"> {
     `output[a..., i..., b...] = input[a..., indices[i...], b...]`, where `a...` are the dims before
     `dim` and `b...` those after it (aten.index_select, aten.embedding, numpy.take). Indices are
     signed. Where an index is negative or not below the size of `dim`, the result is NaN for floats,
-    false for i1 and the smallest number of other integers; nothing outside of the input is read.
+    false for i1, 128 for ui8 and the smallest number of other integers; nothing outside of the
+    input is read.
 
     **Constraints**
 

@@ -51,6 +51,7 @@ inline constexpr llvm::StringLiteral kArenaAttr = "tcp.arena";
 /// `torch.Tensor.dim_order`. Until phase `normalize` the type has the model's dims, from then on
 /// those in memory.
 inline constexpr llvm::StringLiteral kDimOrderAttr = "tcp.dim_order";
+inline constexpr llvm::StringLiteral kUnsignedAttr = "tcp.unsigned";
 
 } // namespace convoy::tcp
 

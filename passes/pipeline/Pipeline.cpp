@@ -39,6 +39,7 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
   };
+  pm.addNestedPass<func::FuncOp>(createTcpLowerUnsignedPass());
   pm.addNestedPass<func::FuncOp>(createTcpApplyDimOrderPass());
   simplify();
   if (isFor(options, tcp::Target::Cpu))

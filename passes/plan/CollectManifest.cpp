@@ -44,6 +44,14 @@ FailureOr<Arguments> collect(func::FuncOp function) {
     if (convoy::torchDtype(type.getElementType()).empty())
       return function.emitError("expected element types of PyTorch, but argument #")
              << index << " is " << type;
+    // Integers are signless here; those that were unsigned have an attribute.
+    if (function.getArgAttr(index, convoy::tcp::kUnsignedAttr)) {
+      if (!type.getElementType().isInteger(8))
+        return function.emitError("expected 'tcp.unsigned' on elements of i8, but argument #")
+               << index << " is " << type;
+      type = MemRefType::get(type.getShape(),
+                             IntegerType::get(type.getContext(), 8, IntegerType::Unsigned));
+    }
     std::pair<StringRef, SmallVector<Attribute> *> kinds[] = {{"tcp.input", &found.inputs},
                                                               {"tcp.weight", &found.weights},
                                                               {"tcp.prepared", &found.prepared},

@@ -19,7 +19,7 @@ template <typename... Parts> static std::string message(Parts &&...parts) {
 static bool isSupportedElement(Type type) {
   if (isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type))
     return true;
-  return isa<IntegerType>(type) &&
+  return type.isSignlessInteger() &&
          llvm::is_contained({1u, 8u, 16u, 32u, 64u}, type.getIntOrFloatBitWidth());
 }
 

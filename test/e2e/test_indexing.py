@@ -32,6 +32,7 @@ class _Gather(nn.Module):
         (torch.float32, float("nan")),
         (torch.int64, -(2**63)),
         (torch.int8, -128),
+        (torch.uint8, 128),
         (torch.bool, False),
     ],
     ids=str,

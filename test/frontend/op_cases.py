@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from byte_cases import BYTE_CASES
 from float_cases import FLOAT_CASES
 from index_cases import INDEX_CASES
 from torch import Tensor, nn
@@ -750,4 +751,6 @@ _add("scalar_tensor", lambda x: torch.where(x > 0, x, torch.scalar_tensor(2.0)),
 for _case in INDEX_CASES:
     _add(*_case)
 for _case in FLOAT_CASES:
+    _add(*_case)
+for _case in BYTE_CASES:
     _add(*_case)

@@ -30,6 +30,7 @@ _DTYPES = {
     "i32": torch.int32,
     "i16": torch.int16,
     "i8": torch.int8,
+    "ui8": torch.uint8,
     "i1": torch.bool,
 }
 

@@ -163,11 +163,19 @@ _NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
             ),
         ),
         (
-            lambda x: x.to(torch.uint8),
+            lambda x: x.to(torch.complex64),
             (_X,),
             (
                 "aten._to_copy: result: expected a dtype of f64, f32, f16, bf16, si64, "
-                "si32, si16, si8, i1, got ui8"
+                "si32, si16, si8, ui8, i1, got complex<f32>"
+            ),
+        ),
+        (
+            lambda x: F.interpolate(x.to(torch.uint8), size=(5, 5), mode="bilinear"),
+            (_X,),
+            (
+                "aten.upsample_bilinear2d.vec: expected a floating-point tensor, got uint8; "
+                "resize x.float() and round the result"
             ),
         ),
     ],
@@ -274,10 +282,10 @@ def _trains() -> nn.Module:
         ),
         (
             nn.ReLU().eval(),
-            (torch.ones(1, dtype=torch.uint8),),
+            (torch.ones(1, dtype=torch.uint16),),
             (
                 "input [0]: expected a dtype of float64, float32, float16, bfloat16, "
-                "int64, int32, int16, int8, bool, got uint8"
+                "int64, int32, int16, int8, uint8, bool, got uint16"
             ),
         ),
     ],
@@ -290,9 +298,9 @@ def test_unsupported_input(module: nn.Module, inputs: tuple[Tensor, ...], messag
 
 def test_weight_of_a_dtype_that_tcp_lacks() -> None:
     module = Function(lambda x: x).eval()
-    module.register_buffer("table", torch.ones(2, dtype=torch.uint8))
+    module.register_buffer("table", torch.ones(2, dtype=torch.uint16))
     module.function = lambda x: x + module.table
-    with pytest.raises(InputError, match=r"^weight 'table': expected a dtype of .*, got uint8$"):
+    with pytest.raises(InputError, match=r"^weight 'table': expected a dtype of .*, got uint16$"):
         import_module(module, (torch.ones(2),))
 
 

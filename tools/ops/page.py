@@ -63,7 +63,7 @@ def _by_op(outcomes: list[Outcome]) -> dict[str, dict[str, Outcome]]:
 
 def _state(rows: dict[str, Outcome]) -> str:
     """Whether all, some or none of the samples of the first dtype are right."""
-    outcome = next(rows[dtype] for dtype in _DTYPES if dtype in rows)
+    outcome = next(rows[dtype] for dtype in (*_DTYPES, *rows) if dtype in rows)
     if outcome.right == outcome.samples:
         return "all"
     return "some" if outcome.right else "none"

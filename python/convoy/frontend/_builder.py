@@ -96,7 +96,13 @@ class Builder:
         return self.constant(value, TensorType((1,) * rank, dtype))
 
     def constant(self, value: float | int | bool, result: TensorType) -> ir.Value:
-        """A splat `arith.constant`. Raises Unsupported if the number is out of range."""
+        """A splat `arith.constant`; for uint8 a cast from the int8 with the same bits, because
+        constants are signless. Raises Unsupported if the number is out of range."""
+        if result.dtype == torch.uint8:
+            byte = int(element_number(value, torch.uint8))
+            signed = byte - 256 if byte > 127 else byte
+            made = self.constant(signed, TensorType(result.shape, torch.int8))
+            return tcp.CastOp(result.mlir(), made, loc=self.location, ip=self._point).result
         element, converted = element_of(result.dtype), element_number(value, result.dtype)
         if result.dtype.is_floating_point:
             number: ir.Attribute = ir.FloatAttr.get(element, float(converted), loc=self.location)

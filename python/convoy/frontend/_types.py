@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 # dtype -> spelling in the torch dialect, spelling in tcp. Signed torch integers are signless in
-# tcp, as arith requires. Unsigned ones are not supported: arith would interpret them as signed.
+# tcp, as arith requires. tcp-lower-unsigned replaces uint8, the only unsigned one.
 _DTYPES = {
     torch.float64: ("f64", "f64"),
     torch.float32: ("f32", "f32"),
@@ -31,6 +31,7 @@ _DTYPES = {
     torch.int32: ("si32", "i32"),
     torch.int16: ("si16", "i16"),
     torch.int8: ("si8", "i8"),
+    torch.uint8: ("ui8", "ui8"),
     torch.bool: ("i1", "i1"),
 }
 _FROM_TORCH_DIALECT = {torch_name: dtype for dtype, (torch_name, _) in _DTYPES.items()}

@@ -18,8 +18,9 @@ from torch import Tensor
 from torch_mlir import ir
 
 from convoy.dialects import tcp
-from convoy.frontend._builder import Builder, type_of
+from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
+from convoy.frontend._types import dtype_name
 from convoy.frontend.indexing import select_along
 from convoy.frontend.shape import stretch
 
@@ -99,6 +100,13 @@ def _resize(
     scales: Sequence[float | None] | None,
 ) -> ir.Value:
     mode = call.name.partition("upsample_")[2].removesuffix(".vec")
+    if not (dtype := type_of(x).dtype).is_floating_point:
+        # PyTorch has a fixed-point algorithm of its own for uint8.
+        msg = (
+            f"expected a floating-point tensor, got {dtype_name(dtype)}; resize x.float() and "
+            "round the result"
+        )
+        raise Unsupported(msg)
     for dim in range(2, type_of(x).rank):
         size, out = type_of(x).shape[dim], call.result.shape[dim]
         scale = scales[dim - 2] if scales else None

@@ -342,3 +342,26 @@ func.func @pads_stay(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x1xf32>, %w: tenso
   %3 = tcp.conv2d %d, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x3x3x2xf32>, tensor<3x3x3x2xf32> -> tensor<1x1x1x3xf32>
   return %0, %1, %2, %3 : tensor<1x4x4x3xf32>, tensor<1x2x2x3xf32>, tensor<1x3x3x3xf32>, tensor<1x1x1x3xf32>
 }
+
+// A cast to ui8 is not exact from i8, nor one from ui8 to i8, and a constant is signless.
+// CHECK-LABEL: func.func @unsigned_casts
+// CHECK-SAME: %[[X:.*]]: tensor<4xui8>, %[[I:.*]]: tensor<4xi8>
+func.func @unsigned_casts(%x: tensor<4xui8>, %i: tensor<4xi8>) -> (tensor<4xi16>, tensor<4xi16>, tensor<4xi64>, tensor<1xui8>) {
+  // CHECK-NEXT: %[[C:.*]] = arith.constant dense<-56> : tensor<1xi8>
+  // CHECK-NEXT: %[[A:.*]] = tcp.cast %[[X]] : tensor<4xui8> -> tensor<4xi8>
+  %0 = tcp.cast %x : tensor<4xui8> -> tensor<4xi8>
+  // CHECK-NEXT: %[[B:.*]] = tcp.cast %[[A]] : tensor<4xi8> -> tensor<4xi16>
+  %1 = tcp.cast %0 : tensor<4xi8> -> tensor<4xi16>
+  // CHECK-NEXT: %[[D:.*]] = tcp.cast %[[I]] : tensor<4xi8> -> tensor<4xui8>
+  %2 = tcp.cast %i : tensor<4xi8> -> tensor<4xui8>
+  // CHECK-NEXT: %[[E:.*]] = tcp.cast %[[D]] : tensor<4xui8> -> tensor<4xi16>
+  %3 = tcp.cast %2 : tensor<4xui8> -> tensor<4xi16>
+  // CHECK-NEXT: %[[F:.*]] = tcp.cast %[[X]] : tensor<4xui8> -> tensor<4xi64>
+  %4 = tcp.cast %x : tensor<4xui8> -> tensor<4xi16>
+  %5 = tcp.cast %4 : tensor<4xi16> -> tensor<4xi64>
+  // CHECK-NEXT: %[[G:.*]] = tcp.cast %[[C]] : tensor<1xi8> -> tensor<1xui8>
+  %c = arith.constant dense<-56> : tensor<1xi8>
+  %6 = tcp.cast %c : tensor<1xi8> -> tensor<1xui8>
+  // CHECK-NEXT: return %[[B]], %[[E]], %[[F]], %[[G]]
+  return %1, %3, %5, %6 : tensor<4xi16>, tensor<4xi16>, tensor<4xi64>, tensor<1xui8>
+}

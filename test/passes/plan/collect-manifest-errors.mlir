@@ -42,3 +42,8 @@ func.func @main(%arena: memref<i8> {tcp.arena}) attributes {tcp.target = "cpu"} 
 
 // expected-error@+1 {{expected the arena to have one dim of i8, but argument #0 is 'memref<8xf32>'}}
 func.func @main(%arena: memref<8xf32> {tcp.arena}) attributes {tcp.target = "cpu"} { return }
+
+// -----
+
+// expected-error@+1 {{expected 'tcp.unsigned' on elements of i8, but argument #0 is 'memref<8xf32>'}}
+func.func @main(%x: memref<8xf32> {tcp.input = "x", tcp.unsigned}, %arena: memref<0xi8> {tcp.arena}) attributes {tcp.target = "cpu"} { return }
