@@ -316,7 +316,9 @@ def TcpHoistWeightsPass : Pass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
     `@prepare_weights` has the weights of `@main` as arguments and returns the prepared weights,
     which `@main` takes instead. Constants stay in `@main`. A prepared weight has the name of the
     weight that it is computed from; a bias computed from several weights is named after the
-    preceding filter.
+    preceding filter. A value of more than 1 MiB that is more than 8 times as large as the weights
+    that it depends on is computed in `@main`, because it takes up more memory than its weights in
+    every artifact and in every program.
 
     ```mlir
     func.func @main(%x: tensor<2xf32> {tcp.input = "x"}, %w: tensor<2xf32> {tcp.weight = "w"}) -> (tensor<2xf32> {tcp.output = "0"}) {

@@ -19,6 +19,14 @@ using namespace convoy::tcp;
 
 static constexpr StringLiteral kPrepare = "prepare_weights";
 
+/// A prepared weight is at most this many times as large as the weights that it is computed from:
+/// one of bools that becomes 8 bytes per element, or of one channel that is padded to 8, is not
+/// larger. What expands more is a product of dims, as a comparison of all pairs.
+static constexpr int64_t kMostExpansion = 8;
+/// Smaller prepared weights may expand more, e.g. a table of sines of positions by frequencies:
+/// reading 1 MiB takes less time than computing it.
+static constexpr int64_t kSmallBytes = 1 << 20;
+
 namespace {
 
 struct HoistWeightsPass : public convoy::impl::TcpHoistWeightsPassBase<HoistWeightsPass> {
@@ -109,6 +117,46 @@ std::string Names::unique(Value value) {
   return candidate;
 }
 
+static int64_t bytesOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+/// Whether a prepared weight would be much larger than the weights that it is computed from.
+static bool isExpanded(Value value) {
+  if (bytesOf(value) <= kSmallBytes)
+    return false;
+  int64_t sources = 0;
+  llvm::DenseSet<Value> seen = {value};
+  SmallVector<Value> worklist = {value};
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op) {
+      sources += bytesOf(next);
+      continue;
+    }
+    for (Value operand : op->getOperands())
+      if (seen.insert(operand).second)
+        worklist.push_back(operand);
+  }
+  return bytesOf(value) / kMostExpansion > sources;
+}
+
+/// The ops that stay in @main: constants, those that depend on data, and those whose result would
+/// be too large as a prepared weight, which @main computes from what is.
+static llvm::DenseSet<Operation *> keptOps(func::FuncOp main, const WeightValues &weights) {
+  llvm::DenseSet<Operation *> kept;
+  for (Operation &op : llvm::reverse(main.getBody().front())) {
+    bool isWeight = op.getNumResults() == 1 && weights.contains(op.getResult(0));
+    auto isUsed = [&](Operation *user) { return kept.contains(user); };
+    if (!isWeight || isa<arith::ConstantOp>(op) ||
+        (llvm::any_of(op.getUsers(), isUsed) && isExpanded(op.getResult(0))))
+      kept.insert(&op);
+  }
+  return kept;
+}
+
 func::FuncOp HoistWeightsPass::createPrepare(func::FuncOp main, ArrayRef<BlockArgument> arguments,
                                              ArrayRef<Value> prepared,
                                              ArrayRef<std::string> names) {
@@ -160,13 +208,14 @@ void HoistWeightsPass::runOnOperation() {
   WeightValues weights(main);
   SmallVector<BlockArgument> arguments = llvm::to_vector(llvm::make_filter_range(
       main.getArguments(), [&](BlockArgument argument) { return weights.contains(argument); }));
-  // Weight values that data-dependent ops use, in program order; constants stay in @main.
+  // Weight values that the ops of @main use, in program order; constants stay in @main.
+  llvm::DenseSet<Operation *> kept = keptOps(main, weights);
   llvm::MapVector<Value, SmallVector<OpOperand *>> uses;
   for (Operation &op : main.getBody().front()) {
-    if (op.getNumResults() == 1 && weights.contains(op.getResult(0)))
+    if (!kept.contains(&op))
       continue;
     for (OpOperand &operand : op.getOpOperands())
-      if (weights.contains(operand.get()) && !operand.get().getDefiningOp<arith::ConstantOp>())
+      if (weights.contains(operand.get()) && !kept.contains(operand.get().getDefiningOp()))
         uses[operand.get()].push_back(&operand);
   }
   Names names(main);

@@ -1,4 +1,4 @@
-// RUN: convoy-opt %s --tcp-hoist-weights=target=cuda | filecheck %s
+// RUN: convoy-opt %s --split-input-file --tcp-hoist-weights=target=cuda | filecheck %s
 
 // An unchanged weight is passed through; a value with two uses is prepared once; constants are in
 // both functions; names are unique.
@@ -49,3 +49,32 @@ func.func @main(%x: tensor<2x8xf32> {tcp.input = "x"}, %w: tensor<4x8xf32> {tcp.
 // CHECK-NEXT: %[[D:.*]] = tcp.mul %[[SC]], %[[K]]
 // CHECK-NEXT: %[[E:.*]] = tcp.exp %[[K]]
 // CHECK-NEXT: return %[[T]], %[[BIAS]], %[[SC]], %[[D]], %[[E]]
+
+// -----
+
+// What is much larger than its weights stays in @main; what it is computed from is prepared. A
+// small table and a reduction of a large value are prepared.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<1x2048xf32> {tcp.input = "x"}
+// CHECK-SAME: %[[N:[^:]*]]: tensor<1x2048xi64> {tcp.prepared = "numbers"}
+// CHECK-SAME: %[[T:[^:]*]]: tensor<2048x1xi64> {tcp.prepared = "numbers.1"}
+// CHECK-SAME: %[[TABLE:[^:]*]]: tensor<64x2048xf32> {tcp.prepared = "numbers.2"}
+// CHECK-SAME: %[[SUM:[^:]*]]: tensor<1x2048xi64> {tcp.prepared = "numbers.3"})
+func.func @main(%x: tensor<1x2048xf32> {tcp.input = "x"}, %n: tensor<1x2048xi64> {tcp.weight = "numbers"}, %f: tensor<64x1xf32> {tcp.weight = "f"})
+    -> (tensor<2048x2048xf32> {tcp.output = "0"}, tensor<64x2048xf32> {tcp.output = "1"}, tensor<1x2048xi64> {tcp.output = "2"}) {
+  // CHECK-NEXT: %[[ZERO:.*]] = arith.constant
+  // CHECK-NEXT: %[[PAIRS:.*]] = tcp.compare %[[N]], %[[T]]
+  // CHECK-NEXT: tcp.select %[[PAIRS]], %[[X]], %[[ZERO]]
+  // CHECK-NEXT: tcp.mul %[[X]], %[[TABLE]]
+  // CHECK-NEXT: return %{{.*}}, %{{.*}}, %[[SUM]]
+  %zero = arith.constant dense<0.0> : tensor<1x1xf32>
+  %t = tcp.transpose %n {perm = array<i64: 1, 0>} : tensor<1x2048xi64> -> tensor<2048x1xi64>
+  %pairs = tcp.compare %n, %t {predicate = "lt"} : tensor<1x2048xi64>, tensor<2048x1xi64> -> tensor<2048x2048xi1>
+  %y = tcp.select %pairs, %x, %zero : tensor<2048x2048xi1>, tensor<1x2048xf32>, tensor<1x1xf32> -> tensor<2048x2048xf32>
+  %p = tcp.cast %n : tensor<1x2048xi64> -> tensor<1x2048xf32>
+  %table = tcp.mul %p, %f : tensor<1x2048xf32>, tensor<64x1xf32> -> tensor<64x2048xf32>
+  %z = tcp.mul %x, %table : tensor<1x2048xf32>, tensor<64x2048xf32> -> tensor<64x2048xf32>
+  %counts = tcp.cast %pairs : tensor<2048x2048xi1> -> tensor<2048x2048xi64>
+  %sum = tcp.reduce_sum %counts {dims = array<i64: 0>} : tensor<2048x2048xi64> -> tensor<1x2048xi64>
+  return %y, %z, %sum : tensor<2048x2048xf32>, tensor<64x2048xf32>, tensor<1x2048xi64>
+}
