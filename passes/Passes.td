@@ -579,6 +579,16 @@ def PackCpuWeightsPass : Pass<"plan-pack-cpu-weights", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def PlanLoopStatePass : Pass<"plan-loop-state", "::mlir::func::FuncOp"> {
+  let summary = "keep each tensor that a loop carries in one buffer";
+  let description = [{
+    A tensor that an `scf.for` yields is inserted into the value that it replaces. Bufferization
+    computes it in that buffer if the previous value is not read any more, and copies it otherwise. A
+    state that becomes another state is copied before any is overwritten.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def PlanBufferizePass : Pass<"plan-bufferize", "::mlir::ModuleOp"> {
   let summary = "bufferize, with read-only arguments";
   let description = [{
@@ -588,12 +598,21 @@ def PlanBufferizePass : Pass<"plan-bufferize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def PlanLoopBuffersPass : Pass<"plan-loop-buffers", "::mlir::func::FuncOp"> {
+  let summary = "copy the arguments and constants that loops slice";
+  let description = [{
+    A slice whose offset depends on the step of a loop becomes a view of the arena. So an argument or
+    a constant with such slices is copied to an allocation.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def PlanOutParamsPass : Pass<"plan-out-params", "::mlir::ModuleOp"> {
   let summary = "convert results to out-parameters";
   let description = [{
     Each result becomes a trailing argument with the result's attributes. If the result is an
-    allocation or a reshape of one, the argument replaces the allocation; otherwise (e.g. a returned
-    argument) the result is copied.
+    allocation or a reshape of one, and no loop slices it, the argument replaces the allocation;
+    otherwise (e.g. a returned argument) the result is copied.
 
     ```mlir
     func.func @main(%x: memref<4xf32>) -> (memref<4xf32> {tcp.output = "0"})
@@ -620,10 +639,11 @@ def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
   let description = [{
     Each `memref.alloc` becomes a `memref.view` of a new trailing argument `memref<Nxi8>
     {tcp.arena}`, at an offset that is a multiple of 256. Buffers that are never live at the same
-    time share bytes. All buffers that an op with regions uses are live at the same time. Reports an
-    error for buffers whose uses it cannot track.
+    time share bytes. All buffers that an op with regions uses are live at the same time. A
+    `memref.subview` whose offset depends on the step of a loop becomes a `memref.view` of the arena
+    as well. Reports an error for buffers whose uses it cannot track.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def CollectManifestPass : Pass<"collect-manifest", "::mlir::ModuleOp"> {

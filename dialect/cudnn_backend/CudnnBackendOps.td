@@ -244,7 +244,7 @@ def CudnnBackend_ExecuteGraphOp : CudnnBackend_RuntimeOp<"execute_graph"> {
     its results.
 
     Constraints:
-    * (c1) the op is at the top level of a function whose only result is the status, an `i32`
+    * (c1) the op is at the top level, or in a loop, of a function whose only result is the status, an `i32`
     * (c2) `call` is non-negative
     * (c3) buffers are memrefs of static shape, or pointers
 
@@ -262,7 +262,7 @@ def CudnnBackend_LaunchKernelOp : CudnnBackend_RuntimeOp<"launch_kernel"> {
     Launches the manifest's kernel number `kernel`; every argument is a buffer.
 
     Constraints:
-    * (c1) the op is at the top level of a function whose only result is the status, an `i32`
+    * (c1) the op is at the top level, or in a loop, of a function whose only result is the status, an `i32`
     * (c2) `kernel` and `shared` are non-negative
     * (c3) buffers are memrefs of static shape, or pointers
     * (c4) `grid` and `block` have three positive sizes
@@ -284,7 +284,7 @@ def CudnnBackend_CopyOp : CudnnBackend_RuntimeOp<"copy"> {
     Copies between two buffers on the device.
 
     Constraints:
-    * (c1) the op is at the top level of a function whose only result is the status, an `i32`
+    * (c1) the op is at the top level, or in a loop, of a function whose only result is the status, an `i32`
     * (c2) both are memrefs of static shape and identity layout, with the same number of elements
       and the same element type
 

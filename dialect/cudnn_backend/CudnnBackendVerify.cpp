@@ -5,6 +5,7 @@
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/ScopedPrinter.h"
 
 using namespace mlir;
@@ -141,11 +142,15 @@ LogicalResult GetDescriptorsOp::verify() {
 
 static LogicalResult verifyCall(Operation *op, ValueRange buffers,
                                 ArrayRef<std::pair<StringRef, int64_t>> numbers) {
-  auto function = dyn_cast<FunctionOpInterface>(op->getParentOp());
+  Operation *parent = op->getParentOp();
+  while (isa<LoopLikeOpInterface>(parent))
+    parent = parent->getParentOp();
+  auto function = dyn_cast<FunctionOpInterface>(parent);
   if (!function || function.getNumResults() != 1 ||
       !function.getResultTypes()[0].isInteger(32)) // execute_c1, launch_c1, copy_c1
     return op->emitOpError(
-        "expects to be at the top level of a function whose only result is an i32, the status");
+        "expects to be at the top level, or in a loop, of a function whose only result is an i32, "
+        "the status");
   for (auto [name, number] : numbers)
     if (number < 0) // execute_c2, launch_c2
       return op->emitOpError("expects a non-negative '") << name << "', but got " << number;

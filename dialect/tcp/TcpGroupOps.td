@@ -36,9 +36,9 @@ def Tcp_IsolatedGroupOp : Tcp_Op<"isolated_group", [IsolatedFromAbove, SingleBlo
   let hasRegionVerifier = 1;
 }
 
-def Tcp_YieldOp : Tcp_Op<"yield", [Terminator, ReturnLike, HasParent<"IsolatedGroupOp">]> {
-  let summary = "the results of a group";
-  let description = "Ends the body of a `tcp.isolated_group`.";
+def Tcp_YieldOp : Tcp_Op<"yield", [Terminator, ReturnLike, ParentOneOf<["IsolatedGroupOp", "ScanOp"]>]> {
+  let summary = "the results of a group or of a step of a scan";
+  let description = "Ends the body of a `tcp.isolated_group` or a `tcp.scan`.";
   let arguments = (ins Variadic<Tcp_Tensor>:$results);
   let assemblyFormat = "($results^ `:` type($results))? attr-dict";
 }

@@ -11,6 +11,7 @@ include "dialect/tcp/TcpPoolingOps.td"
 include "dialect/tcp/TcpReductionOps.td"
 include "dialect/tcp/TcpShapeOps.td"
 include "dialect/tcp/TcpIndexOps.td"
+include "dialect/tcp/TcpScanOps.td"
 include "dialect/tcp/TcpGroupOps.td"
 
 #endif // CONVOY_TCP_OPS

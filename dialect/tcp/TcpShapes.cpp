@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialect/tcp/TcpShapes.h"
-#include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
 
@@ -54,6 +53,13 @@ SmallVector<int64_t> withCeilPad(ArrayRef<int64_t> pad, ArrayRef<int64_t> ceilPa
   for (auto [i, extra] : llvm::enumerate(ceilPad))
     result[2 * i + 1] += extra;
   return result;
+}
+
+RankedTensorType stackedType(Type type, int64_t trips) {
+  auto element = cast<RankedTensorType>(type);
+  SmallVector<int64_t> shape = {trips};
+  llvm::append_range(shape, element.getShape());
+  return element.clone(shape);
 }
 
 } // namespace convoy::tcp

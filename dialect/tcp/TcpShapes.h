@@ -7,6 +7,7 @@
 #define CONVOY_DIALECT_TCP_TCPSHAPES_H
 
 #include "dialect/common/Shapes.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 
 namespace convoy::tcp {
@@ -36,6 +37,9 @@ llvm::SmallVector<int64_t> poolShape(llvm::ArrayRef<int64_t> input, llvm::ArrayR
 /// `pad` with `ceilPad` added at the high side of each spatial dim.
 llvm::SmallVector<int64_t> withCeilPad(llvm::ArrayRef<int64_t> pad,
                                        llvm::ArrayRef<int64_t> ceilPad);
+
+/// The type of `trips` values of `type`, stacked along a new dim 0.
+mlir::RankedTensorType stackedType(mlir::Type type, int64_t trips);
 
 } // namespace convoy::tcp
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/common/Buffers.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -44,25 +46,65 @@ FailureOr<Buffer> traceBuffer(Value memref) {
   return buffer;
 }
 
-/// The arena and byte offset of `root`, or the root itself.
-static std::pair<Value, std::optional<int64_t>> baseOf(Value root) {
-  if (auto view = root.getDefiningOp<memref::ViewOp>())
-    return {view.getSource(), getConstantIntValue(view.getByteShift())};
-  return {root, 0};
+namespace {
+
+/// Where a root is in an arena: the least and the greatest byte shift, over all steps of the loops
+/// around, and a divisor of it.
+struct Place {
+  Value base;
+  int64_t low = 0, high = 0, divisor = 0;
+};
+
+} // namespace
+
+/// The arena and place of `root`, or the root itself. Fails for a shift whose range is unknown.
+static FailureOr<Place> placeOf(Value root) {
+  auto view = root.getDefiningOp<memref::ViewOp>();
+  if (!view)
+    return Place{root};
+  if (std::optional<int64_t> shift = getConstantIntValue(view.getByteShift()))
+    return Place{view.getSource(), *shift, *shift, *shift};
+  auto apply = view.getByteShift().getDefiningOp<affine::AffineApplyOp>();
+  if (!apply)
+    return failure();
+  SmallVector<std::optional<int64_t>> first, last;
+  for (Value operand : apply.getMapOperands()) {
+    auto argument = dyn_cast<BlockArgument>(operand);
+    auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+    std::optional<int64_t> begin, end;
+    if (loop && argument == loop.getInductionVar()) {
+      begin = getConstantIntValue(loop.getLowerBound());
+      end = getConstantIntValue(loop.getUpperBound());
+    }
+    if (!begin || !end)
+      return failure();
+    first.push_back(begin);
+    last.push_back(*end - 1);
+  }
+  AffineMap map = apply.getAffineMap();
+  auto bound = [&](bool isUpper) {
+    return getBoundForAffineExpr(map.getResult(0), map.getNumDims(), map.getNumSymbols(), first,
+                                 last, isUpper);
+  };
+  std::optional<int64_t> low = bound(false), high = bound(true);
+  if (!low || !high)
+    return failure();
+  return Place{view.getSource(), *low, *high, map.getResult(0).getLargestKnownDivisor()};
 }
 
 ByteRange bytesOf(const Buffer &buffer) {
-  auto [base, shift] = baseOf(buffer.root);
-  if (!shift)
-    return {base, 0, std::numeric_limits<int64_t>::max()};
+  FailureOr<Place> place = placeOf(buffer.root);
+  if (failed(place))
+    return {buffer.root.getDefiningOp<memref::ViewOp>().getSource(), 0,
+            std::numeric_limits<int64_t>::max()};
   int64_t last = buffer.offset;
   for (auto [size, stride] : llvm::zip_equal(buffer.type.getShape(), buffer.strides)) {
     if (size == 0)
-      return {base, 0, 0};
+      return {place->base, 0, 0};
     last += (size - 1) * stride;
   }
   int64_t bytes = elementBytes(buffer.type.getElementType());
-  return {base, *shift + buffer.offset * bytes, *shift + (last + 1) * bytes};
+  return {place->base, place->low + buffer.offset * bytes, place->high + (last + 1) * bytes};
 }
 
 SmallVector<Value> memrefsOf(Operation *op) {
@@ -92,8 +134,8 @@ Value withoutUnitReshapes(Value memref) {
 }
 
 bool isRootAligned(const Buffer &buffer, int64_t alignment) {
-  auto [base, shift] = baseOf(buffer.root);
-  return 64 % alignment == 0 && shift && *shift % alignment == 0;
+  FailureOr<Place> place = placeOf(buffer.root);
+  return 64 % alignment == 0 && succeeded(place) && place->divisor % alignment == 0;
 }
 
 } // namespace convoy

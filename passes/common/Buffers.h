@@ -36,7 +36,8 @@ struct ByteRange {
 mlir::FailureOr<Buffer> traceBuffer(mlir::Value memref);
 
 /// The byte range from the first to the last element of `buffer`. An arena's views share their
-/// base; function arguments do not. For an unknown offset into an arena, the whole arena.
+/// base; function arguments do not. For an offset that depends on the step of a loop, the range of
+/// all steps; for an unknown offset into an arena, the whole arena.
 ByteRange bytesOf(const Buffer &buffer);
 
 /// The memrefs outside of `op` that it and the ops in its regions use.

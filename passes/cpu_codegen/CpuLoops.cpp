@@ -221,7 +221,7 @@ void CpuLoopsPass::runOnOperation() {
     rewriter.setInsertionPoint(op);
     SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    bool outermost = isa<func::FuncOp, scf::ExecuteRegionOp>(op->getParentOp());
+    bool outermost = isa<func::FuncOp, scf::ExecuteRegionOp, scf::ForOp>(op->getParentOp());
     FailureOr<linalg::LinalgLoops> loops = linalg::linalgOpToLoops(rewriter, op);
     if (failed(loops)) {
       op->emitError("expected an op that can be lowered to loops");

@@ -22,13 +22,16 @@ struct CpuOutlineLoopsPass : public convoy::impl::CpuOutlineLoopsPassBase<CpuOut
   void runOnOperation() override;
 };
 
-/// Top-level loops of the function, except loops around a call, whose code is already outlined.
+/// The outermost loops of the function without a call, whose code is already outlined.
 llvm::SmallVector<scf::ForOp> loopsOf(func::FuncOp function) {
   llvm::SmallVector<scf::ForOp> loops;
-  for (auto loop : function.getOps<scf::ForOp>())
-    if (loop.getNumResults() == 0 &&
-        !loop.walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted())
+  function.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+    if (loop.walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return WalkResult::advance();
+    if (loop.getNumResults() == 0)
       loops.push_back(loop);
+    return WalkResult::skip();
+  });
   return loops;
 }
 

@@ -3,6 +3,7 @@
 // Lists the runtime calls of @main in the manifest, for readers that do not run native code.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
 #include "passes/common/Buffers.h"
 #include "passes/common/Manifest.h"
@@ -36,6 +37,30 @@ std::optional<Step> describe(Operation &op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
+/// Adds the steps of `block` to `steps`, those of a loop for each of its iterations.
+LogicalResult collect(Block &block, SmallVectorImpl<Attribute> &steps) {
+  Builder builder(block.getParentOp()->getContext());
+  for (Operation &op : block) {
+    if (std::optional<Step> step = describe(op)) {
+      steps.push_back(builder.getDictionaryAttr(
+          builder.getNamedAttr(step->first, builder.getI64IntegerAttr(step->second))));
+      continue;
+    }
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (!loop)
+      continue;
+    SmallVector<Attribute> once;
+    if (failed(collect(*loop.getBody(), once)))
+      return failure();
+    std::optional<llvm::APInt> trips = loop.getStaticTripCount();
+    if (!once.empty() && !trips)
+      return loop.emitOpError("expects constant bounds, because it has calls of the runtime");
+    for (uint64_t trip = 0; !once.empty() && trip < trips->getZExtValue(); ++trip)
+      llvm::append_range(steps, once);
+  }
+  return success();
+}
+
 } // namespace
 
 void CollectStepsPass::runOnOperation() {
@@ -44,10 +69,8 @@ void CollectStepsPass::runOnOperation() {
     return;
   Builder builder(&getContext());
   SmallVector<Attribute> steps;
-  for (Operation &op : main.getBody().front())
-    if (std::optional<Step> step = describe(op))
-      steps.push_back(builder.getDictionaryAttr(
-          builder.getNamedAttr(step->first, builder.getI64IntegerAttr(step->second))));
+  if (failed(collect(main.getBody().front(), steps)))
+    return signalPassFailure();
   if (!steps.empty())
     setManifest(getOperation(), "steps", builder.getArrayAttr(steps));
 }

@@ -212,7 +212,7 @@ LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
   if (failed(convoy::verifySizes(func)))
     return failure();
   Value runtime = func.getArgument(0);
-  for (memref::CopyOp copy : llvm::make_early_inc_range(func.getOps<memref::CopyOp>())) {
+  func.walk([&](memref::CopyOp copy) {
     OpBuilder builder(copy);
     if (isPlainCopy(copy))
       convoy::cudnn_backend::CopyOp::create(builder, copy.getLoc(), runtime, copy.getTarget(),
@@ -220,19 +220,25 @@ LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
     else
       linalg::CopyOp::create(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
     copy.erase();
-  }
+  });
   // Other ops may absorb fills, so they are converted first; the remaining fills become kernels.
   SmallVector<Operation *> ops;
-  for (Operation &op : func.getOps())
-    if (isa<linalg::LinalgOp, scf::ExecuteRegionOp>(op) && !isa<linalg::FillOp>(op))
-      ops.push_back(&op);
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isa<linalg::LinalgOp, scf::ExecuteRegionOp>(op))
+      return WalkResult::advance();
+    if (!isa<linalg::FillOp>(op))
+      ops.push_back(op);
+    return WalkResult::skip();
+  });
   for (Operation *op : ops) {
     auto region = dyn_cast<scf::ExecuteRegionOp>(op);
     if (failed(region ? mapRegion(region, runtime, func.getSymName())
                       : mapOp(cast<linalg::LinalgOp>(op), runtime, func.getSymName())))
       return failure();
   }
-  for (auto fill : llvm::make_early_inc_range(func.getOps<linalg::FillOp>()))
+  SmallVector<linalg::FillOp> fills;
+  func.walk([&](linalg::FillOp fill) { fills.push_back(fill); });
+  for (linalg::FillOp fill : fills)
     if (failed(mapOp(cast<linalg::LinalgOp>(fill.getOperation()), runtime, func.getSymName())))
       return failure();
   return verifyConstants(func);

@@ -61,6 +61,7 @@ private:
   /// Records why `op` is outside, unless there is a reason already.
   void recordOutside(Operation *op, const Twine &reason) { outside.try_emplace(op, reason.str()); }
   void markOutside(Block &block);
+  void runOnBlock(Block &block);
 
   std::optional<SupportTable> table;
   llvm::DenseSet<Operation *> grouped;
@@ -206,7 +207,8 @@ void FormGroupsPass::growOperands(Candidate &group) {
 
 void FormGroupsPass::markOutside(Block &block) {
   for (Operation &op : block) {
-    if (op.getDialect() != getContext().getLoadedDialect<TcpDialect>() || isa<IsolatedGroupOp>(op))
+    if (op.getDialect() != getContext().getLoadedDialect<TcpDialect>() ||
+        isa<IsolatedGroupOp, ScanOp, YieldOp>(op))
       continue;
     std::string reason;
     if (auto found = outside.find(&op); found != outside.end())
@@ -228,14 +230,7 @@ static void eraseDeadViews(Block &block) {
       op.erase();
 }
 
-void FormGroupsPass::runOnOperation() {
-  func::FuncOp function = getOperation();
-  if (function.isExternal() || getTarget(function) == Target::Cpu)
-    return;
-  grouped.clear();
-  outside.clear();
-  Block &block = function.getBody().front();
-
+void FormGroupsPass::runOnBlock(Block &block) {
   SmallVector<Candidate> groups, attentions;
   for (Operation &op : block) {
     if (!isAnchor(&op))
@@ -272,4 +267,16 @@ void FormGroupsPass::runOnOperation() {
     outlineGroup(group.ops, group.anchor->getLoc(), group.anchorName, group.pattern);
   eraseDeadViews(block);
   markOutside(block);
+}
+
+void FormGroupsPass::runOnOperation() {
+  func::FuncOp function = getOperation();
+  if (function.isExternal() || getTarget(function) == Target::Cpu)
+    return;
+  grouped.clear();
+  outside.clear();
+  SmallVector<Block *> blocks = {&function.getBody().front()};
+  function.walk([&](ScanOp scan) { blocks.push_back(&scan.getBody().front()); });
+  for (Block *block : blocks)
+    runOnBlock(*block);
 }

@@ -32,9 +32,10 @@ struct ChannelsLastPass : public convoy::impl::TcpChannelsLastPassBase<ChannelsL
 
 class Rewriter {
 public:
-  explicit Rewriter(func::FuncOp function)
-      : block(function.getBody().front()), weights(function),
-        builder(function.getContext(), &weights), layouts(builder) {}
+  /// `block` is the body of `function`, or of a scan in it.
+  Rewriter(func::FuncOp function, Block &block)
+      : block(block), weights(function), builder(function.getContext(), &weights),
+        layouts(builder) {}
 
   void run();
 
@@ -418,6 +419,11 @@ void Rewriter::run() {
 }
 
 void ChannelsLastPass::runOnOperation() {
-  if (!getOperation().isExternal())
-    Rewriter(getOperation()).run();
+  func::FuncOp function = getOperation();
+  if (function.isExternal())
+    return;
+  SmallVector<Block *> blocks = {&function.getBody().front()};
+  function.walk([&](ScanOp scan) { blocks.push_back(&scan.getBody().front()); });
+  for (Block *block : blocks)
+    Rewriter(function, *block).run();
 }

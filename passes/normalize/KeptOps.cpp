@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace convoy;
+using namespace convoy::tcp;
 
 namespace {
 
@@ -28,8 +29,7 @@ public:
         found[argument].insert(name.getValue());
       else
         data.insert(argument);
-    for (Operation &op : function.getBody().front())
-      add(&op);
+    function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { add(op); });
   }
 
   /// The weights of the operands of `op` that depend on no input.
@@ -50,6 +50,20 @@ private:
         data.insert(result);
       else
         found[result].insert_range(names);
+    }
+    if (auto scan = dyn_cast<ScanOp>(op))
+      addArguments(scan, isData);
+  }
+
+  /// The block arguments of a scan are its operands; the state depends on all of them.
+  void addArguments(ScanOp scan, bool isData) {
+    for (auto [operand, argument] :
+         llvm::zip_equal(scan.getOperands(), scan.getBody().getArguments())) {
+      bool isState = argument.getArgNumber() < scan.getCarried().size();
+      if ((isState && isData) || data.contains(operand))
+        data.insert(argument);
+      else if (auto it = found.find(operand); it != found.end())
+        found[argument] = llvm::SetVector<StringRef>(it->second);
     }
   }
 
@@ -112,9 +126,10 @@ FailureOr<llvm::DenseSet<Operation *>> convoy::findKeptOps(func::FuncOp function
     return found;
   WeightNames weights(function);
   SmallVector<std::pair<Operation *, Names>> ops;
-  for (Operation &op : function.getBody().front().without_terminator())
-    if (!isa<arith::ConstantOp>(op))
-      ops.emplace_back(&op, namesOf(&op, weights));
+  function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isa<arith::ConstantOp>(op) && !op->hasTrait<OpTrait::IsTerminator>())
+      ops.emplace_back(op, namesOf(op, weights));
+  });
   for (const std::string &name : names) {
     bool any = false;
     for (const auto &[op, its] : ops)

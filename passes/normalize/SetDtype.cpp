@@ -29,21 +29,25 @@ class Converter {
 public:
   /// Ops of `kept` compute in f32 at least. A null `dtype` keeps the types of all others.
   Converter(func::FuncOp function, FloatType dtype, llvm::DenseSet<Operation *> kept)
-      : block(function.getBody().front()), weights(function),
-        builder(function.getContext(), &weights), dtype(dtype), kept(std::move(kept)) {}
+      : function(function), weights(function), builder(function.getContext(), &weights),
+        dtype(dtype), kept(std::move(kept)) {}
 
   void run();
 
 private:
   void findDouble();
   void findWide();
+  /// Calls `visit` for each op in the order of the program, also in the bodies of scans.
+  void forEachOp(llvm::function_ref<void(Operation *)> visit);
+  void addDouble(Operation *op);
+  void convert(Block &block);
   void convert(Operation *op);
   /// The element type in which `op` takes or makes a value of this element type in the model.
   Type computeType(Operation *op, Type modelType);
   /// Casts `operand` to `elementType`.
   void setOperand(OpOperand &operand, Type elementType);
 
-  Block &block;
+  func::FuncOp function;
   WeightValues weights;
   OpBuilder builder;
   FloatType dtype;
@@ -70,6 +74,22 @@ static bool growsFast(Operation *op) {
   return isa<ExpOp, PowOp>(op) || (mul && mul.getLhs() == mul.getRhs());
 }
 
+void Converter::forEachOp(llvm::function_ref<void(Operation *)> visit) {
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != function)
+      visit(op);
+  });
+}
+
+/// Keeps the type of `op`; for a scan and its `tcp.yield`, that of the whole scan: the state has
+/// one type in all steps.
+void Converter::addDouble(Operation *op) {
+  if (auto scan = dyn_cast<ScanOp>(isa<YieldOp>(op) ? op->getParentOp() : op))
+    scan->walk([&](Operation *each) { wide.insert(each); });
+  else
+    wide.insert(op);
+}
+
 /// Finds what is computed in f64 from values of narrower float types: the cast to f64 asks for the
 /// precision, e.g. of a formula that cancels.
 void Converter::findDouble() {
@@ -77,16 +97,16 @@ void Converter::findDouble() {
   auto isFound = [&](Value value) {
     return isDouble(value) && wide.contains(value.getDefiningOp());
   };
-  for (Operation &op : block) {
+  forEachOp([&](Operation *op) {
     if (isa<func::ReturnOp>(op))
-      continue;
-    bool found = llvm::any_of(op.getOperands(), isFound);
+      return;
+    bool found = llvm::any_of(op->getOperands(), isFound);
     if (isa<CastOp>(op))
-      found = isDouble(op.getResult(0)) && isFloat(op.getOperand(0).getType()) &&
-              (found || !isDouble(op.getOperand(0)));
+      found = isDouble(op->getResult(0)) && isFloat(op->getOperand(0).getType()) &&
+              (found || !isDouble(op->getOperand(0)));
     if (found)
-      wide.insert(&op);
-  }
+      addDouble(op);
+  });
 }
 
 /// Finds fast-growing values that are only summed, as in the mean of squares of an RMS norm, and
@@ -96,21 +116,21 @@ void Converter::findWide() {
   if (!dtype || dtype.getWidth() >= 32)
     return;
   auto isSum = [](Operation *op) { return isa<ReduceSumOp, ReduceMeanOp>(op); };
-  for (Operation &op : block) {
-    if (growsFast(&op) && isWideFloat(op.getResult(0).getType()) && !op.use_empty() &&
-        llvm::all_of(op.getUsers(), isSum))
-      wide.insert(&op);
-    auto isWide = [&](Value value) { return wide.contains(value.getDefiningOp()); };
-    if (isSum(&op) && isWide(op.getOperand(0)))
-      wide.insert(&op);
+  auto isWide = [&](Value value) { return wide.contains(value.getDefiningOp()); };
+  forEachOp([&](Operation *op) {
+    if (growsFast(op) && isWideFloat(op->getResult(0).getType()) && !op->use_empty() &&
+        llvm::all_of(op->getUsers(), isSum))
+      wide.insert(op);
+    if (isSum(op) && isWide(op->getOperand(0)))
+      wide.insert(op);
     bool followsSum =
-        op.hasTrait<convoy::tcp::Elementwise>() && !isa<CastOp>(op) &&
-        isFloat(op.getResult(0).getType()) && llvm::any_of(op.getOperands(), isWide) &&
-        llvm::all_of(op.getOperands(),
+        op->hasTrait<convoy::tcp::Elementwise>() && !isa<CastOp>(op) &&
+        isFloat(op->getResult(0).getType()) && llvm::any_of(op->getOperands(), isWide) &&
+        llvm::all_of(op->getOperands(),
                      [&](Value value) { return isWide(value) || weights.contains(value); });
     if (followsSum)
-      wide.insert(&op);
-  }
+      wide.insert(op);
+  });
 }
 
 void Converter::setOperand(OpOperand &operand, Type elementType) {
@@ -158,6 +178,34 @@ void Converter::convert(Operation *op) {
       result.setType(withElementType(result.getType(), computeType(op, type)));
 }
 
+void Converter::convert(Block &block) {
+  Operation *parent = block.getParentOp();
+  if (isa<ScanOp>(parent))
+    for (BlockArgument argument : block.getArguments())
+      if (Type type = modelTypes.lookup(argument))
+        argument.setType(withElementType(argument.getType(), computeType(parent, type)));
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (op.getNumResults() == 1 && weights.contains(op.getResult(0)))
+      continue;
+    builder.setInsertionPoint(&op);
+    if (isa<func::ReturnOp>(op)) {
+      for (auto [operand, type] : llvm::zip_equal(op.getOpOperands(), function.getResultTypes()))
+        setOperand(operand, getElementTypeOrSelf(type));
+      continue;
+    }
+    if (isa<YieldOp>(op)) {
+      for (OpOperand &operand : op.getOpOperands())
+        if (Type type = modelTypes.lookup(operand.get()))
+          setOperand(operand, computeType(parent, type));
+      continue;
+    }
+    convert(&op);
+    if (auto scan = dyn_cast<ScanOp>(op))
+      convert(scan.getBody().front());
+  }
+  eraseDeadOps(block);
+}
+
 void Converter::run() {
   findDouble();
   findWide();
@@ -166,21 +214,13 @@ void Converter::run() {
       if (isFloat(value.getType()))
         modelTypes[value] = getElementTypeOrSelf(value.getType());
   };
-  remember(block.getArguments());
-  for (Operation &op : block)
-    remember(op.getResults());
-  auto results = cast<func::FuncOp>(block.getParentOp()).getResultTypes();
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (op.getNumResults() == 1 && weights.contains(op.getResult(0)))
-      continue;
-    builder.setInsertionPoint(&op);
-    if (isa<func::ReturnOp>(op))
-      for (auto [operand, type] : llvm::zip_equal(op.getOpOperands(), results))
-        setOperand(operand, getElementTypeOrSelf(type));
-    else
-      convert(&op);
-  }
-  eraseDeadOps(block);
+  remember(function.getArguments());
+  forEachOp([&](Operation *op) {
+    remember(op->getResults());
+    for (Region &region : op->getRegions())
+      remember(region.getArguments());
+  });
+  convert(function.getBody().front());
 }
 
 void SetDtypePass::runOnOperation() {
@@ -201,19 +241,22 @@ void SetDtypePass::runOnOperation() {
     function.emitError("expected one block, but got ") << function.getBody().getBlocks().size();
     return signalPassFailure();
   }
-  for (Operation &op : function.getBody().front()) {
-    if (op.getNumRegions()) {
-      op.emitOpError("cannot change its dtype: expects no groups yet");
-      return signalPassFailure();
+  WalkResult checked = function.getBody().walk<WalkOrder::PreOrder>([](Operation *op) {
+    if (op->getNumRegions() && !isa<ScanOp>(op)) {
+      op->emitOpError("cannot change its dtype: expects no groups yet");
+      return WalkResult::interrupt();
     }
     auto isOther = [](Type type) { return isFloat(type) && !isa<RankedTensorType>(type); };
-    for (Type each : llvm::concat<const Type>(SmallVector<Type>(op.getOperandTypes()),
-                                              SmallVector<Type>(op.getResultTypes())))
+    for (Type each : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                              SmallVector<Type>(op->getResultTypes())))
       if (isOther(each)) {
-        op.emitOpError("cannot change its dtype: expects ranked tensors, but got ") << each;
-        return signalPassFailure();
+        op->emitOpError("cannot change its dtype: expects ranked tensors, but got ") << each;
+        return WalkResult::interrupt();
       }
-  }
+    return WalkResult::advance();
+  });
+  if (checked.wasInterrupted())
+    return signalPassFailure();
   auto kept = findKeptOps(function, keepFloat32);
   if (failed(kept))
     return signalPassFailure();

@@ -12,8 +12,11 @@ WeightValues::WeightValues(func::FuncOp function) {
     if (function.getArgAttr(argument.getArgNumber(), tcp::kWeightAttr) ||
         function.getArgAttr(argument.getArgNumber(), tcp::kPreparedAttr))
       values.insert(argument);
-  for (Operation &op : function.getBody().front())
-    notifyOperationInserted(&op, {});
+  // In the bodies of scans constants only: the weights among their block arguments are not known.
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != function)
+      notifyOperationInserted(op, {});
+  });
 }
 
 void WeightValues::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) {

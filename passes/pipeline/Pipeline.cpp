@@ -101,11 +101,14 @@ static HostCpu hostCpu(const PipelineOptions &options) {
 static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
   if (isFor(options, tcp::Target::Cpu))
     pm.addPass(createPackCpuWeightsPass({packedBlock(hostCpu(options).vectorBits() / 32)}));
+  pm.addNestedPass<func::FuncOp>(createPlanLoopStatePass());
   // Values inserted into a larger tensor (concat, pad) are computed in place.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   pm.addPass(createPlanBufferizePass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
+  pm.addNestedPass<func::FuncOp>(createPlanLoopBuffersPass());
   pm.addPass(createPlanOutParamsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createGroupEpiloguesPass());

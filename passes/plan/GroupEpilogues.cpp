@@ -25,6 +25,13 @@ struct GroupEpiloguesPass : public convoy::impl::GroupEpiloguesPassBase<GroupEpi
 };
 
 FailureOr<ByteRange> rangeOf(Value memref) {
+  // A slice at the step of a loop is anywhere in its source.
+  while (failed(traceBuffer(memref))) {
+    auto slice = memref.getDefiningOp<ViewLikeOpInterface>();
+    if (!slice)
+      return failure();
+    memref = slice.getViewSource();
+  }
   FailureOr<Buffer> buffer = traceBuffer(memref);
   if (failed(buffer) || buffer->root.getDefiningOp<ViewLikeOpInterface>())
     return failure();
@@ -97,9 +104,7 @@ private:
 
 class Matcher {
 public:
-  explicit Matcher(func::FuncOp function)
-      : isForCpu(convoy::tcp::getTarget(function) == convoy::tcp::Target::Cpu),
-        block(function.getBody().front()), writes(block) {}
+  Matcher(Block &block, bool isForCpu) : isForCpu(isForCpu), block(block), writes(block) {}
 
   /// The region that `op` becomes the reduction of, or nullopt.
   std::optional<EpilogueRegion> match(linalg::LinalgOp op);
@@ -132,7 +137,7 @@ bool Matcher::isReduction(linalg::LinalgOp op) const {
          op.getNumReductionLoops() == 3;
 }
 
-/// The ops of the block that use `result`.
+/// The ops of the block that use `result`; null for a use outside of it.
 SmallVector<Operation *> Matcher::usersOf(Value result) const {
   SmallVector<Operation *> users;
   SmallVector<Value> views = {result};
@@ -171,6 +176,8 @@ std::optional<EpilogueRegion> Matcher::match(linalg::LinalgOp op) {
     return writes.positionOf(a) < writes.positionOf(b);
   };
   for (Operation *user : usersOf(result)) {
+    if (!user)
+      return std::nullopt;
     if (isBefore(user, op)) {
       if (fill || !(fill = dyn_cast<linalg::FillOp>(user)))
         return std::nullopt;
@@ -205,11 +212,16 @@ void GroupEpiloguesPass::runOnOperation() {
   func::FuncOp function = getOperation();
   if (!function->hasAttr(convoy::tcp::kTargetAttr) || !function.getBody().hasOneBlock())
     return;
-  Matcher matcher(function);
+  bool isForCpu = convoy::tcp::getTarget(function) == convoy::tcp::Target::Cpu;
+  SmallVector<Block *> blocks = {&function.getBody().front()};
+  function.walk([&](scf::ForOp loop) { blocks.push_back(loop.getBody()); });
   SmallVector<EpilogueRegion> found;
-  for (auto op : function.getOps<linalg::LinalgOp>())
-    if (std::optional<EpilogueRegion> match = matcher.match(op))
-      found.push_back(*match);
+  for (Block *block : blocks) {
+    Matcher matcher(*block, isForCpu);
+    for (auto op : block->getOps<linalg::LinalgOp>())
+      if (std::optional<EpilogueRegion> match = matcher.match(op))
+        found.push_back(*match);
+  }
   for (EpilogueRegion &ops : found) {
     OpBuilder builder(ops.epilogue);
     Location loc = ops.epilogue.getLoc();

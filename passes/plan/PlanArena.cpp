@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Every temporary gets a place in one arena. Functions are straight-line code here, so a buffer
-// lives from the first op that uses it (or a view of it) to the last one; two buffers may share
-// bytes when these ranges are disjoint.
+// Every temporary gets a place in one arena. Functions are straight-line code here, in which a loop
+// is one op, so a buffer lives from the first op that uses it (or a view of it) to the last one;
+// two buffers may share bytes when these ranges are disjoint.
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
 #include "passes/common/Buffers.h"
 #include "passes/common/Sizes.h"
+#include "passes/plan/LoopSlices.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -156,6 +158,7 @@ LogicalResult plan(func::FuncOp function) {
     buffer.alloc.replaceAllUsesWith(view);
     buffer.alloc.erase();
   }
+  convoy::shiftLoopSlices(function);
   return success();
 }
 

@@ -5,6 +5,7 @@
 // looks through views that do not move elements.
 
 #include "passes/Passes.h"
+#include "passes/plan/LoopSlices.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_PLANOUTPARAMSPASS
@@ -12,6 +13,7 @@ namespace convoy {
 } // namespace convoy
 
 using namespace mlir;
+using namespace convoy;
 
 namespace {
 
@@ -55,7 +57,7 @@ LogicalResult convert(func::FuncOp function) {
     BlockArgument out = function.getArguments().back();
 
     memref::AllocOp alloc = findAllocation(value);
-    if (alloc && alloc->getBlock() == returnOp->getBlock()) {
+    if (alloc && alloc->getBlock() == returnOp->getBlock() && loopSlices(alloc).empty()) {
       OpBuilder builder(alloc);
       Value buffer = out;
       if (alloc.getType() != type) {

@@ -36,7 +36,8 @@ static bool isMove(linalg::GenericOp op) {
 static bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  if (!producer || !consumer)
+  // A producer before a loop would be computed in each step.
+  if (!producer || !consumer || producer->getBlock() != consumer->getBlock())
     return false;
   if (!llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer; }))
     return false;

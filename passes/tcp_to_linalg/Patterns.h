@@ -42,6 +42,9 @@ void populateShapePatterns(mlir::RewritePatternSet &patterns);
 /// Lowers ops that read at positions given by another tensor.
 void populateIndexingPatterns(mlir::RewritePatternSet &patterns);
 
+/// Lowers loops.
+void populateScanPatterns(mlir::RewritePatternSet &patterns);
+
 /// Expands math ops that would become calls of libm or libdevice.
 void populateMathExpansionPatterns(mlir::RewritePatternSet &patterns);
 

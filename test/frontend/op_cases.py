@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from byte_cases import BYTE_CASES
 from float_cases import FLOAT_CASES
 from index_cases import INDEX_CASES
+from recurrent_cases import RECURRENT_CASES
 from torch import Tensor, nn
 from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -753,4 +754,6 @@ for _case in INDEX_CASES:
 for _case in FLOAT_CASES:
     _add(*_case)
 for _case in BYTE_CASES:
+    _add(*_case)
+for _case in RECURRENT_CASES:
     _add(*_case)

@@ -92,6 +92,8 @@ def _block(block: ir.Block, values: dict[ir.Value, Tensor]) -> list[Tensor]:
         if op.name == "tcp.isolated_group":
             body = op.regions[0].blocks[0]
             results = _block(body, dict(zip(body.arguments, operands, strict=True)))
+        elif op.name == "tcp.scan":
+            results = _scan(op, operands)
         else:
             results = [_execute(op, operands)]
         for value, tensor in zip(op.results, results, strict=True):
@@ -99,6 +101,25 @@ def _block(block: ir.Block, values: dict[ir.Value, Tensor]) -> list[Tensor]:
             values[value] = tensor
     msg = "expected a terminator, got none"
     raise ValueError(msg)
+
+
+def _scan(op: ir.Operation, operands: list[Tensor]) -> list[Tensor]:
+    """Runs the body step by step."""
+    body = op.regions[0].blocks[0]
+    carried, sliced, _ = op.attributes["operandSegmentSizes"]
+    trips = op.attributes["trips"].value
+    state, rest = operands[:carried], operands[carried:]
+    outputs: list[list[Tensor]] = []
+    steps = range(trips)
+    for index in reversed(steps) if "reverse" in op.attributes else steps:
+        elements = [each[index] for each in rest[:sliced]]
+        arguments = [*state, *elements, *rest[sliced:]]
+        results = _block(body, dict(zip(body.arguments, arguments, strict=True)))
+        state = results[:carried]
+        outputs.append(results[carried:])
+    if "reverse" in op.attributes:
+        outputs.reverse()
+    return [*state, *(torch.stack(each) for each in zip(*outputs, strict=True))]
 
 
 def _wide(tensor: Tensor) -> Tensor:
@@ -128,7 +149,7 @@ _MIXED = (
 
 def _execute(op: ir.Operation, operands: list[Tensor]) -> Tensor:
     if op.name == "arith.constant":
-        return _splat(op)
+        return _constant(op)
     kinds = [ir.RankedTensorType(value.type).element_type for value in op.operands]
     if op.name not in _MIXED:
         assert len({str(kind) for kind in kinds}) == 1, (
@@ -156,10 +177,12 @@ def _python(attribute: ir.Attribute) -> Any:
     return attribute.value
 
 
-def _splat(op: ir.Operation) -> Tensor:
+def _constant(op: ir.Operation) -> Tensor:
     value = op.attributes["value"]
     kind = ir.RankedTensorType(op.results[0].type)
     dtype = _DTYPES[str(kind.element_type)]
+    if not value.is_splat:
+        return _wide(torch.tensor(list(value), dtype=dtype).reshape(list(kind.shape)))
     return _wide(torch.full(list(kind.shape), value.get_splat_value().value, dtype=dtype))
 
 

@@ -72,6 +72,8 @@ def _reason(function: object, *inputs: Tensor) -> str:
 _X = torch.randn(1, 2, 4, 4)
 _I = torch.arange(16).reshape(1, 1, 4, 4)
 _SQUARE = torch.ones(2, 2)
+_GRU = nn.GRU(3, 4).eval()
+_W, _B = torch.ones(3, 4), torch.ones(3)
 _QUANTIZED = torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
 _NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
 
@@ -161,6 +163,13 @@ _NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
                 "aten.scaled_dot_product_attention: expected attention without dropout, got "
                 "dropout_p=0.5"
             ),
+        ),
+        (
+            lambda x: torch.rnn_tanh(
+                x[0], x[0, :1, :, :3], [_W, _W[:, :3], _B, _B], True, 1, 0.5, True, False, False
+            )[0],
+            (_X,),
+            "aten.rnn_tanh.input: expected a network without dropout, or eval(), got dropout of 0.5",
         ),
         (
             lambda x: x.to(torch.complex64),
@@ -391,6 +400,11 @@ class _Record:
             "{place}the model has control flow or shapes that depend on the values of a tensor; "
             "expected dependence on the shapes of the inputs only: torch.where selects by values",
         ),
+        (
+            lambda x: _GRU(nn.utils.rnn.pack_sequence([x, x[:1]]))[0].data,
+            "{place}the model has a PackedSequence, whose shapes depend on the values of the "
+            "lengths; expected a padded tensor",
+        ),  # data
         (
             lambda x: _twice(x),
             "{place}There was no fake impl registered for <CustomOpDef(convoy_test::twice)>.",

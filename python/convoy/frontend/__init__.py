@@ -24,6 +24,7 @@ from convoy.frontend import (  # noqa: F401, registers converters
     ordering,
     pointwise,
     pooling,
+    recurrent,
     reduction,
     resize,
     sampling,

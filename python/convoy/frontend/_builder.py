@@ -37,6 +37,12 @@ def type_of(value: ir.Value) -> TensorType:
     return TensorType(tuple(tensor.shape), dtype_of(tensor.element_type))
 
 
+#: Builds a step of `Builder.scan`.
+Step = Callable[
+    ["Builder", Sequence[ir.Value], Sequence[ir.Value], Sequence[ir.Value]], Sequence[ir.Value]
+]
+
+
 class Builder:
     """Appends ops to a block, at `location`."""
 
@@ -281,6 +287,60 @@ class Builder:
         batch = _broadcast(left.shape[:-2], right.shape[:-2])
         shape = (*batch, left.shape[-2], right.shape[-1])
         return self.emit(tcp.MatmulOp, TensorType(shape, left.dtype), a, b)
+
+    # Loops
+
+    def scan(
+        self,
+        trips: int,
+        step: Step,
+        carried: Sequence[ir.Value],
+        sliced: Sequence[ir.Value],
+        invariant: Sequence[ir.Value],
+        outputs: Sequence[TensorType],
+        *,
+        reverse: bool = False,
+    ) -> list[ir.Value]:
+        """`tcp.scan`, whose body `step` builds.
+
+        Args:
+            trips: The number of steps.
+            step: Builds a step from a builder of the body, the state, the element of each of
+                `sliced`, and `invariant`. Returns the next state, and then the outputs.
+            carried: The state of the first step.
+            sliced: Tensors with `trips` elements along dim 0.
+            invariant: Other tensors that the steps use.
+            outputs: The types of the outputs of a step.
+            reverse: Whether the last element is the first that is used.
+
+        Returns:
+            The last state, and then the outputs of all steps, stacked along dim 0.
+        """
+        state = [type_of(value) for value in carried]
+        elements = [TensorType(kind.shape[1:], kind.dtype) for kind in map(type_of, sliced)]
+        stacked = [TensorType((trips, *kind.shape), kind.dtype) for kind in outputs]
+        op = tcp.ScanOp(
+            [kind.mlir() for kind in (*state, *stacked)],
+            list(carried),
+            list(sliced),
+            list(invariant),
+            trips,
+            reverse=reverse,
+            loc=self.location,
+            ip=self._point,
+        )
+        kinds = [*state, *elements, *map(type_of, invariant)]
+        block = op.body.blocks.append(
+            *(kind.mlir() for kind in kinds), arg_locs=[self.location] * len(kinds)
+        )
+        body = Builder(block, self.location, self._new_weight)
+        arguments = list(block.arguments)
+        first = len(state) + len(elements)
+        results = step(
+            body, arguments[: len(state)], arguments[len(state) : first], arguments[first:]
+        )
+        tcp.YieldOp(list(results), loc=self.location, ip=body._point)
+        return list(op.operation.results)
 
 
 def element_number(value: float | int | bool, dtype: torch.dtype) -> float | int | bool:

@@ -23,6 +23,7 @@ import torch
 from torch._ops import HigherOrderOperator
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.fx.proxy import TracerBase
+from torch.nn.utils.rnn import PackedSequence
 
 from convoy.errors import (
     ExportError,
@@ -32,6 +33,7 @@ from convoy.errors import (
     UnsupportedOpsError,
     first_line,
 )
+from convoy.frontend._recurrent_shapes import recurrent_shapes
 from convoy.frontend._registry import CONVERTERS
 
 __all__ = [
@@ -57,6 +59,10 @@ _BACK_ENDS = re.compile(
     r" This could be because the operator doesn't exist for this backend.*", re.DOTALL
 )
 _NEEDS_REGISTRATION = re.compile(r"Found <class '([^']+)'> in output, which is not a known type")
+_PACKED_SEQUENCE = (
+    "the model has a PackedSequence, whose shapes depend on the values of the lengths; expected a "
+    "padded tensor"
+)
 _DATA_DEPENDENT = (
     "the model has control flow or shapes that depend on the values of a tensor; expected "
     "dependence on the shapes of the inputs only: torch.where selects by values"
@@ -85,7 +91,13 @@ def export_module(
     # converters.
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        with warnings.catch_warnings(), torch.no_grad(), _own_frames(), _without_graph():
+        with (
+            warnings.catch_warnings(),
+            torch.no_grad(),
+            _own_frames(),
+            _without_graph(),
+            recurrent_shapes(),
+        ):
             warnings.simplefilter("ignore")
             program = torch.export.export(module, inputs, dict(kwargs or {}), strict=False)
             return _decomposed(program)
@@ -132,7 +144,7 @@ def decompose(program: torch.export.ExportedProgram) -> torch.export.ExportedPro
         ExportError: A decomposition failed. `__cause__` is torch's error.
     """
     try:
-        with warnings.catch_warnings(), torch.no_grad(), _without_graph():
+        with warnings.catch_warnings(), torch.no_grad(), _without_graph(), recurrent_shapes():
             warnings.simplefilter("ignore")
             return _decomposed(program)
     except Exception as error:
@@ -239,6 +251,12 @@ def has_conversion(op: torch._ops.OpOverload) -> bool:
 def _reason(error: Exception) -> str:
     """The description in torch's message, without traces, lists of backends and advice on debugging
     torch."""
+    if any(
+        isinstance(value, PackedSequence)
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+        for value in frame.f_locals.values()
+    ):
+        return _PACKED_SEQUENCE
     if isinstance(error, GuardOnDataDependentSymNode):
         return _DATA_DEPENDENT
     text = str(error).strip()

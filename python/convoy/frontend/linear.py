@@ -14,7 +14,7 @@ from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, TensorType, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
 
-__all__: list[str] = []
+__all__ = ["product_with_weights"]
 
 
 @converts("aten.mm", "aten.bmm", "aten.matmul", "aten.mv", "aten.dot")
@@ -31,16 +31,23 @@ def matmul(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.linear")
 def linear(b: Builder, call: Call) -> ir.Value:
-    """x @ weight.T + bias, over the flattened leading dims."""
     x, weight, *rest = call.args
     bias = rest[0] if rest else None
-    features = type_of(x).shape[-1]
-    kind = type_of(weight)
-    matrix = b.transpose(weight, [1, 0]) if kind.rank == 2 else b.reshape(weight, (features, 1))
-    y = b.matmul(b.reshape(x, (math.prod(type_of(x).shape[:-1]), features)), matrix)
+    if type_of(weight).rank == 1:
+        weight = b.reshape(weight, (1, *type_of(weight).shape))
+    return b.reshape(product_with_weights(b, x, weight, bias), call.result.shape)
+
+
+def product_with_weights(
+    b: Builder, x: ir.Value, weight: ir.Value, bias: ir.Value | None
+) -> ir.Value:
+    """x @ weight.T + bias, over the flattened leading dims."""
+    shape = type_of(x).shape
+    matrix = b.transpose(weight, [1, 0])
+    y = b.matmul(b.reshape(x, (math.prod(shape[:-1]), shape[-1])), matrix)
     if bias is not None:
         y = b.binary(tcp.AddOp, y, bias)
-    return b.reshape(y, call.result.shape)
+    return b.reshape(y, (*shape[:-1], type_of(weight).shape[0]))
 
 
 @converts("aten.addmm", "aten.baddbmm", "aten.addmv", "aten.addbmm")

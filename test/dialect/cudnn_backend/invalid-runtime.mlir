@@ -1,7 +1,7 @@
 // RUN: convoy-opt %s --split-input-file --verify-diagnostics
 
 func.func @execute_c1(%runtime: !llvm.ptr, %x: memref<4xf32>) {
-  // expected-error @+1 {{expects to be at the top level of a function whose only result is an i32, the status}}
+  // expected-error @+1 {{expects to be at the top level, or in a loop, of a function whose only result is an i32, the status}}
   cudnn_backend.execute_graph %runtime, call = 0 (%x) : memref<4xf32>
   return
 }
@@ -9,7 +9,7 @@ func.func @execute_c1(%runtime: !llvm.ptr, %x: memref<4xf32>) {
 // -----
 
 func.func @launch_c1(%runtime: !llvm.ptr, %x: memref<4xf32>) {
-  // expected-error @+1 {{expects to be at the top level of a function whose only result is an i32, the status}}
+  // expected-error @+1 {{expects to be at the top level, or in a loop, of a function whose only result is an i32, the status}}
   cudnn_backend.launch_kernel %runtime, kernel = 0 grid [1, 1, 1] block [1, 1, 1] shared 0 (%x) : memref<4xf32>
   return
 }
@@ -17,7 +17,7 @@ func.func @launch_c1(%runtime: !llvm.ptr, %x: memref<4xf32>) {
 // -----
 
 func.func @copy_c1(%runtime: !llvm.ptr, %x: memref<4xf32>) {
-  // expected-error @+1 {{expects to be at the top level of a function whose only result is an i32, the status}}
+  // expected-error @+1 {{expects to be at the top level, or in a loop, of a function whose only result is an i32, the status}}
   cudnn_backend.copy %runtime, %x, %x : memref<4xf32>, memref<4xf32>
   return
 }
@@ -27,7 +27,7 @@ func.func @copy_c1(%runtime: !llvm.ptr, %x: memref<4xf32>) {
 func.func @execute_c1_nested(%runtime: !llvm.ptr, %x: memref<4xf32>, %c: i1) -> i32 {
   %zero = arith.constant 0 : i32
   scf.if %c {
-    // expected-error @+1 {{expects to be at the top level of a function whose only result is an i32, the status}}
+    // expected-error @+1 {{expects to be at the top level, or in a loop, of a function whose only result is an i32, the status}}
     cudnn_backend.execute_graph %runtime, call = 0 (%x) : memref<4xf32>
   }
   return %zero : i32

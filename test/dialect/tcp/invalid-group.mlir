@@ -34,6 +34,6 @@ func.func @isolated_group_c2_types(%x: tensor<4xf32>) {
 // -----
 
 func.func @yield_outside(%x: tensor<4xf32>) {
-  // expected-error@+1 {{'tcp.yield' op expects parent op 'tcp.isolated_group'}}
+  // expected-error@+1 {{'tcp.yield' op expects parent op to be one of 'tcp.isolated_group, tcp.scan'}}
   tcp.yield %x : tensor<4xf32>
 }

@@ -204,3 +204,37 @@ func.func @attention(%q: tensor<1x4x8x16xf32>, %k: tensor<1x2x6x16xf32>, %m: ten
   %2 = tcp.iota {dim = 1 : index} : tensor<2x4xi64>
   return
 }
+
+// CHECK-LABEL: func.func @scan
+func.func @scan(%h: tensor<2x4xf32>, %x: tensor<5x2x4xf32>, %w: tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<5x2x4xf32>) {
+  // CHECK: %[[S:.*]]:2 = tcp.scan trips 5 reverse carried(%{{.*}} : tensor<2x4xf32>) sliced(%{{.*}} : tensor<5x2x4xf32>) invariant(%{{.*}} : tensor<4x4xf32>) {
+  // CHECK-NEXT: ^bb0(%{{.*}}: tensor<2x4xf32>, %{{.*}}: tensor<2x4xf32>, %{{.*}}: tensor<4x4xf32>):
+  // CHECK: tcp.yield %{{.*}}, %{{.*}} : tensor<2x4xf32>, tensor<2x4xf32>
+  // CHECK-NEXT: } -> tensor<2x4xf32>, tensor<5x2x4xf32>
+  %0:2 = tcp.scan trips 5 reverse carried(%h : tensor<2x4xf32>) sliced(%x : tensor<5x2x4xf32>) invariant(%w : tensor<4x4xf32>) {
+  ^bb0(%state: tensor<2x4xf32>, %element: tensor<2x4xf32>, %weights: tensor<4x4xf32>):
+    %1 = tcp.matmul %state, %weights : tensor<2x4xf32>, tensor<4x4xf32> -> tensor<2x4xf32>
+    %2 = tcp.add %1, %element : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x4xf32>
+    tcp.yield %2, %2 : tensor<2x4xf32>, tensor<2x4xf32>
+  } -> tensor<2x4xf32>, tensor<5x2x4xf32>
+  return %0#0, %0#1 : tensor<2x4xf32>, tensor<5x2x4xf32>
+}
+
+// A scan may have a state only, or no state.
+// CHECK-LABEL: func.func @scan_parts
+func.func @scan_parts(%h: tensor<4xf32>, %x: tensor<5xf32>) -> (tensor<4xf32>, tensor<5xf32>) {
+  // CHECK: tcp.scan trips 3 carried(%{{.*}} : tensor<4xf32>) {
+  %0 = tcp.scan trips 3 carried(%h : tensor<4xf32>) {
+  ^bb0(%state: tensor<4xf32>):
+    %2 = tcp.neg %state : tensor<4xf32> -> tensor<4xf32>
+    tcp.yield %2 : tensor<4xf32>
+  } -> tensor<4xf32>
+  // CHECK: tcp.scan trips 5 sliced(%{{.*}} : tensor<5xf32>) attributes {note = "kept"} {
+  // CHECK-NEXT: ^bb0(%{{.*}}: tensor<f32>):
+  %1 = tcp.scan trips 5 sliced(%x : tensor<5xf32>) attributes {note = "kept"} {
+  ^bb0(%element: tensor<f32>):
+    %2 = tcp.neg %element : tensor<f32> -> tensor<f32>
+    tcp.yield %2 : tensor<f32>
+  } -> tensor<5xf32>
+  return %0, %1 : tensor<4xf32>, tensor<5xf32>
+}

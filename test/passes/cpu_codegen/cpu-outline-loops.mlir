@@ -73,3 +73,25 @@ func.func @for_cuda(%x: memref<8xf32>) {
   }
   return
 }
+
+// The loops inside a loop around a call.
+
+// CHECK:       func.func private @steps_loop_0(%{{.*}}: memref<8xf32>) attributes {passthrough = ["noinline"]} {
+// CHECK-LABEL: func.func @steps
+// CHECK:         scf.for
+// CHECK-NEXT:      func.call @step
+// CHECK-NEXT:      func.call @steps_loop_0
+// CHECK-NEXT:    }
+func.func @steps(%x: memref<8xf32>) attributes {tcp.target = "cpu"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %c8 step %c1 {
+    func.call @step(%i) : (index) -> ()
+    scf.for %j = %c0 to %c8 step %c1 {
+      memref.store %one, %x[%j] : memref<8xf32>
+    }
+  }
+  return
+}

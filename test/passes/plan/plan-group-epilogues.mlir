@@ -500,3 +500,56 @@ func.func @gathered(%x: memref<4x9xf32>, %i: memref<4xindex>, %y: memref<4xf32>)
   }
   return
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// In the body of a loop. Slices of two buffers do not overlap, whatever the step is; those of one
+// may.
+
+// CHECK-LABEL: func.func @in_loop
+// CHECK:         scf.for
+// CHECK:           scf.execute_region no_inline {
+// CHECK-NEXT:        linalg.fill
+// CHECK-NEXT:        linalg.matmul
+// CHECK-NEXT:        linalg.generic
+// CHECK:         scf.for
+// CHECK-NOT:       scf.execute_region
+// CHECK:         return
+func.func @in_loop(%w: memref<8x8xf32>) attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %x = memref.alloc() : memref<6x4x8xf32>
+  %y = memref.alloc() : memref<6x4x8xf32>
+  %a = memref.alloc() : memref<4x8xf32>
+  %b = memref.alloc() : memref<4x8xf32>
+  scf.for %i = %c0 to %c5 step %c1 {
+    %from = memref.subview %x[%i, 0, 0] [1, 4, 8] [1, 1, 1] : memref<6x4x8xf32> to memref<4x8xf32, strided<[8, 1], offset: ?>>
+    %to = memref.subview %y[%i, 0, 0] [1, 4, 8] [1, 1, 1] : memref<6x4x8xf32> to memref<4x8xf32, strided<[8, 1], offset: ?>>
+    linalg.fill ins(%zero : f32) outs(%a : memref<4x8xf32>)
+    linalg.matmul ins(%from, %w : memref<4x8xf32, strided<[8, 1], offset: ?>>, memref<8x8xf32>) outs(%a : memref<4x8xf32>)
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a : memref<4x8xf32>) outs(%to : memref<4x8xf32, strided<[8, 1], offset: ?>>) {
+    ^bb0(%p: f32, %o: f32):
+      %s = arith.addf %p, %p : f32
+      linalg.yield %s : f32
+    }
+  }
+  scf.for %i = %c0 to %c5 step %c1 {
+    %next = arith.addi %i, %c1 : index
+    %from = memref.subview %x[%i, 0, 0] [1, 4, 8] [1, 1, 1] : memref<6x4x8xf32> to memref<4x8xf32, strided<[8, 1], offset: ?>>
+    %to = memref.subview %x[%next, 0, 0] [1, 4, 8] [1, 1, 1] : memref<6x4x8xf32> to memref<4x8xf32, strided<[8, 1], offset: ?>>
+    linalg.fill ins(%zero : f32) outs(%b : memref<4x8xf32>)
+    linalg.matmul ins(%from, %w : memref<4x8xf32, strided<[8, 1], offset: ?>>, memref<8x8xf32>) outs(%b : memref<4x8xf32>)
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%b : memref<4x8xf32>) outs(%to : memref<4x8xf32, strided<[8, 1], offset: ?>>) {
+    ^bb0(%p: f32, %o: f32):
+      %s = arith.addf %p, %p : f32
+      linalg.yield %s : f32
+    }
+  }
+  return
+}

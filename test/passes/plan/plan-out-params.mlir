@@ -40,3 +40,25 @@ func.func @copied(%x: memref<4xf32>) -> (memref<4xf32>, memref<4xf32>, memref<4x
   linalg.exp ins(%x : memref<4xf32>) outs(%a : memref<4xf32>)
   return %x, %a, %a : memref<4xf32>, memref<4xf32>, memref<4xf32>
 }
+
+// -----
+
+// A result that a loop slices stays in the arena, and is copied.
+
+// CHECK-LABEL: func.func @sliced
+// CHECK-SAME:    (%[[Y:.*]]: memref<5x4xf32>)
+// CHECK:         %[[A:.*]] = memref.alloc() : memref<5x4xf32>
+// CHECK:         memref.subview %[[A]]
+// CHECK:         memref.copy %[[A]], %[[Y]]
+func.func @sliced() -> memref<5x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %one = arith.constant 1.0 : f32
+  %a = memref.alloc() : memref<5x4xf32>
+  scf.for %i = %c0 to %c5 step %c1 {
+    %to = memref.subview %a[%i, 0] [1, 4] [1, 1] : memref<5x4xf32> to memref<4xf32, strided<[1], offset: ?>>
+    linalg.fill ins(%one : f32) outs(%to : memref<4xf32, strided<[1], offset: ?>>)
+  }
+  return %a : memref<5x4xf32>
+}

@@ -54,3 +54,30 @@ func.func @broadcast_of_computed(%x: tensor<8x8xf32>, %s: tensor<8x1xf32>) -> te
   %1 = tcp.mul %x, %0 : tensor<8x8xf32>, tensor<8x1xf32> -> tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
+
+// An op before a loop is not computed in each of its steps.
+
+// CHECK-LABEL: func.func @before_loop
+// CHECK:         linalg.generic
+// CHECK:         scf.for
+// CHECK:           linalg.generic
+func.func @before_loop(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %1 = math.exp %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  %0 = scf.for %i = %c0 to %c8 step %c1 iter_args(%s = %x) -> tensor<4xf32> {
+    %z = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%s, %y : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %1 = arith.addf %a, %b : f32
+      linalg.yield %1 : f32
+    } -> tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}

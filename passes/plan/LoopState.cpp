@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Keeps each tensor that a loop carries in one buffer. The next state is computed into the buffer
+// of the state, or copied to it, so that no step allocates memory.
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Passes.h"
+
+namespace convoy {
+#define GEN_PASS_DEF_PLANLOOPSTATEPASS
+#include "passes/Passes.h.inc"
+} // namespace convoy
+
+using namespace mlir;
+
+namespace {
+struct PlanLoopStatePass : public convoy::impl::PlanLoopStatePassBase<PlanLoopStatePass> {
+  void runOnOperation() override;
+};
+} // namespace
+
+/// Whether `value` is `state`, or made from it by insertions, which are in place.
+static bool isOf(Value state, Value value) {
+  while (auto insertion = value.getDefiningOp<tensor::InsertSliceOp>())
+    value = insertion.getDest();
+  return value == state;
+}
+
+/// Whether `value` is a state of `loop`, or elements of one.
+static bool isElementsOfState(scf::ForOp loop, Value value) {
+  while (isa_and_present<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
+                         tensor::ExtractSliceOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return llvm::is_contained(loop.getRegionIterArgs(), value);
+}
+
+/// Inserts `value` into all of `state`. Bufferization computes it there if possible, and else
+/// copies it.
+static Value insertWhole(OpBuilder &builder, Location loc, Value value, Value state) {
+  auto type = cast<RankedTensorType>(state.getType());
+  SmallVector<OpFoldResult> zeros(type.getRank(), builder.getIndexAttr(0)),
+      ones(type.getRank(), builder.getIndexAttr(1)),
+      sizes = getAsIndexOpFoldResult(builder.getContext(), type.getShape());
+  return tensor::InsertSliceOp::create(builder, loc, value, state, zeros, sizes, ones);
+}
+
+void PlanLoopStatePass::runOnOperation() {
+  getOperation().walk([](scf::ForOp loop) {
+    Operation *yield = loop.getBody()->getTerminator();
+    Location loc = yield->getLoc();
+    OpBuilder builder(yield);
+    SmallVector<std::pair<Value, OpOperand *>> updates;
+    for (auto [state, operand] : llvm::zip_equal(loop.getRegionIterArgs(), yield->getOpOperands()))
+      if (isa<TensorType>(state.getType()) && !isOf(state, operand.get()))
+        updates.emplace_back(state, &operand);
+    // Before a state is overwritten: it may be the next value of another state.
+    for (auto [state, operand] : updates)
+      if (isElementsOfState(loop, operand->get()))
+        operand->set(bufferization::AllocTensorOp::create(
+            builder, loc, cast<RankedTensorType>(state.getType()), ValueRange(), operand->get()));
+    for (auto [state, operand] : updates)
+      operand->set(insertWhole(builder, loc, operand->get(), state));
+  });
+}

@@ -1,0 +1,115 @@
+"""Recurrent networks: results of the CPU compared with PyTorch in float64, and programs that do not
+grow with the length of the sequence. test_ops_cpu.py has the forms of the networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from recurrent_cases import Recurrent
+from torch import Tensor, nn
+
+import convoy
+from convoy_runtime.manifest import Manifest
+
+_NETWORKS: dict[str, tuple[type[nn.RNNBase], dict[str, Any]]] = {
+    "lstm": (nn.LSTM, {}),
+    "lstm_projection": (nn.LSTM, {"proj_size": 24}),
+    "gru": (nn.GRU, {}),
+    "rnn_tanh": (nn.RNN, {}),
+    "rnn_relu": (nn.RNN, {"nonlinearity": "relu"}),
+}
+
+
+def _network(name: str, hidden: int = 48, **options: Any) -> nn.Module:
+    kind, own = _NETWORKS[name]
+    torch.manual_seed(0)
+    return Recurrent(kind, 40, hidden, num_layers=2, bidirectional=True, **own, **options).eval()
+
+
+def _error(got: Any, expected: Any) -> float:
+    return max(
+        float((mine.double() - theirs).abs().max())
+        for mine, theirs in zip(got, expected, strict=True)
+    )
+
+
+def _exact(network: nn.Module, x: Tensor) -> Any:
+    with torch.no_grad():
+        return network.double()(x.double())
+
+
+@pytest.mark.parametrize("name", _NETWORKS)
+def test_long_sequence(name: str) -> None:
+    """A hidden size with a tail of vectors, and products that run on all cores."""
+    network, x = _network(name), torch.randn(200, 9, 40)
+    program = convoy.compile(network, (x,), target="cpu").load(poison=True)
+    got = program(x)
+    again = program(x)  # The state of a run starts anew.
+    assert all(torch.equal(a, b) for a, b in zip(got, again, strict=True))
+    assert _error(got, _exact(network, x)) < 1e-5
+
+
+@pytest.mark.parametrize(("dtype", "limit"), [("float16", 5e-3), ("bfloat16", 4e-2)])
+@pytest.mark.parametrize("name", _NETWORKS)
+def test_narrow_types(name: str, dtype: str, limit: float) -> None:
+    network, x = _network(name), torch.randn(30, 3, 40)
+    program = convoy.compile(network, (x,), target="cpu", dtype=dtype).load(poison=True)
+    assert _error(program(x), _exact(network, x)) < limit
+
+
+def test_float64() -> None:
+    network, x = _network("lstm").double(), torch.randn(20, 3, 40, dtype=torch.float64)
+    got = convoy.compile(network, (x,), target="cpu").load(poison=True)(x)
+    assert _error(got, _exact(network, x)) < 1e-12
+
+
+class _Classifier(nn.Module):
+    """Only the last state of the last layer is used."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(50, 40)
+        self.network = nn.GRU(40, 48, batch_first=True)
+        self.head = nn.Linear(48, 7)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        _, last = self.network(self.embedding(tokens))
+        return torch.log_softmax(self.head(last[-1]), 1)
+
+
+def test_state_without_outputs() -> None:
+    torch.manual_seed(0)
+    model, tokens = _Classifier().eval(), torch.randint(0, 50, (2, 30))
+    got = convoy.compile(model, (tokens,), target="cpu").load(poison=True)(tokens)
+    with torch.no_grad():
+        assert float((got.double() - model.double()(tokens)).abs().max()) < 1e-5
+
+
+def _phases(name: str, steps: int, target: str) -> tuple[dict[str, int], Manifest]:
+    """The number of lines of each phase's text, and the manifest."""
+    compiled = convoy.compile(_network(name), (torch.randn(steps, 2, 40),), target=target)
+    lines = {
+        phase: text.count("\n") - text.count("#loc") for phase, text in compiled.phases.items()
+    }
+    return lines, compiled.manifest
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+@pytest.mark.parametrize("name", ["lstm", "gru", "rnn_tanh"])
+def test_program_does_not_grow_with_the_sequence(name: str, target: str) -> None:
+    short, few = _phases(name, 16, target)
+    long, many = _phases(name, 512, target)
+    for phase in short.keys() - {"host", "llvm"}:
+        assert long[phase] == short[phase], phase
+    # Loops of many iterations are split between the cores.
+    assert long["llvm"] < 1.2 * short["llvm"]
+    if target == "cpu":
+        return
+    assert [graph.name for graph in many.graphs] == [graph.name for graph in few.graphs]
+    assert len(many.kernels) == len(few.kernels)
+    # Each direction of a layer has one loop: as many calls in a step, whatever their number is.
+    steps = len(many.steps) - len(few.steps)
+    assert steps % (4 * (512 - 16)) == 0
+    assert steps <= 6 * 4 * (512 - 16)
