@@ -6,8 +6,8 @@
     python -m benchmarks.zoo build/zoo --json build/zoo.json
 
 Each row is measured in a process of its own; with several GPUs, one row on each at a time. --json
-keeps the figures of the rows that are done, and the next run continues after them. Prints the table,
-the geometric means of the fastest peer's time over Convoy's, and the rows below 1.
+keeps the figures of the rows that are done, and the next run continues after them. Prints the
+table, the geometric means of the fastest peer's time over Convoy's, and the rows below 1.
 """
 
 from __future__ import annotations

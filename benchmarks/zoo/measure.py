@@ -2,8 +2,8 @@
 
 """Measures one row of the zoo: Convoy, eager PyTorch and torch.compile in one process.
 
-Each is one CUDA graph. The peers run channels-last with cudnn.benchmark, with inputs in the dtype of
-the row on the device; Convoy's replay includes the conversion of its float32 inputs.
+Each is one CUDA graph. The peers run channels-last with cudnn.benchmark, with inputs in the dtype
+of the row on the device; Convoy's replay includes the conversion of its float32 inputs.
 """
 
 from __future__ import annotations

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Attention computed on a GPU, compared with PyTorch in float64: masks, heads that are shared, rows
+that are masked as a whole, and operands that are views of one product.
+
+Cases are stored and read as those of test_kernels: `python test/gpu/test_attention.py FOLDER` writes
+them, CONVOY_ATTENTION_CASES names the folder.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import test_kernels
+from test_kernels import gpu  # noqa: F401 (the fixture)
+
+pytestmark = pytest.mark.gpu
+
+TOLERANCE = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One attention.
+
+    Attributes:
+        query: Batch, heads, rows, depth.
+        key: Heads, columns, and the depth of the value.
+        mask: The shape of the mask, or None.
+        packed: Whether query, key and value are slices of one tensor of rows, and the result has
+            heads inside of rows.
+        hidden: Whether the mask is of bools, with one row that hides everything.
+        on_cudnn: Whether cuDNN computes it.
+        options: More arguments of scaled_dot_product_attention.
+    """
+
+    query: tuple[int, int, int, int] = (2, 4, 50, 64)
+    key: tuple[int, int, int] = (4, 70, 64)
+    mask: tuple[int, int, int, int] | None = None
+    packed: bool = False
+    hidden: bool = False
+    on_cudnn: bool = True
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+_MASKS = ((1, 1, 50, 70), (2, 1, 50, 70), (1, 4, 50, 70), (2, 4, 50, 70), (2, 1, 1, 70), (1, 1, 1, 70), (2, 4, 50, 1))  # fmt: skip
+_CAUSAL = {"is_causal": True}
+CASES = {
+    "plain": Case(),
+    "packed": Case((2, 4, 197, 64), (4, 197, 64), packed=True),
+    "packed_causal": Case((2, 4, 130, 64), (4, 130, 64), packed=True, options=_CAUSAL),
+    "windows": Case((64, 3, 49, 32), (3, 49, 32), (1, 3, 49, 49), packed=True),
+    "windows_of_images": Case((64, 3, 49, 32), (3, 49, 32), (64, 1, 49, 49), packed=True),
+    "hidden": Case(mask=(2, 1, 50, 70), hidden=True),
+    "causal_wide": Case(options=_CAUSAL),
+    "causal_tall": Case((2, 4, 70, 64), (4, 50, 64), options=_CAUSAL),
+    "grouped": Case((2, 8, 64, 64), (2, 64, 64), options={"enable_gqa": True, **_CAUSAL}),
+    "one_row": Case((2, 8, 1, 64), (8, 333, 64)),
+    "one_column": Case(key=(4, 1, 64), on_cudnn=False),
+    "depth_8": Case((2, 8, 64, 8), (8, 77, 16)),
+    "depth_20": Case((2, 8, 64, 20), (8, 77, 20), on_cudnn=False),
+    "depth_40": Case((2, 8, 256, 40), (8, 77, 40)),
+    "depth_160": Case((2, 8, 64, 160), (8, 77, 160)),
+    "depth_256": Case((2, 8, 64, 256), (8, 77, 128), options={"scale": 0.01}),
+    "depth_320": Case((1, 2, 64, 320), (2, 77, 320), on_cudnn=False),
+    **{f"mask_{'x'.join(map(str, shape))}": Case(mask=shape) for shape in _MASKS},
+}
+
+
+def build(name: str) -> tuple[Any, tuple[Any, ...]]:
+    """The module of a case and its inputs, which every dtype represents."""
+    import torch
+    from torch import nn
+    from torch.nn.functional import scaled_dot_product_attention
+
+    case = CASES[name]
+    batch, heads, rows, depth = case.query
+
+    class Plain(nn.Module):
+        def forward(self, q, k, v, mask=None):
+            return scaled_dot_product_attention(q, k, v, attn_mask=mask, **case.options)
+
+    class Packed(nn.Module):
+        def forward(self, x, mask=None):
+            q, k, v = x.reshape(batch, rows, 3, heads, depth).permute(2, 0, 3, 1, 4)
+            y = scaled_dot_product_attention(q, k, v, attn_mask=mask, **case.options)
+            return y.transpose(1, 2).reshape(batch, rows, heads * depth)
+
+    torch.manual_seed(0)
+    shared, columns, width = case.key
+    shapes = [case.query, (batch, shared, columns, depth), (batch, shared, columns, width)]
+    if case.packed:
+        shapes = [(batch, rows, 3 * heads * depth)]
+    inputs = [torch.randn(shape).bfloat16().float() for shape in shapes]
+    if case.hidden:
+        mask = torch.rand(case.mask) > 0.5
+        mask[0, 0, 3] = False
+        inputs.append(mask)
+    elif case.mask:
+        inputs.append(torch.randn(case.mask).bfloat16().float())
+    return (Packed() if case.packed else Plain()).eval(), tuple(inputs)
+
+
+def write(name: str, dtype: str, folder: Path) -> bool:
+    """Compiles one case and stores its inputs and expected outputs with it."""
+    return test_kernels.write(name, dtype, folder, table=None, of=build)
+
+
+folder = test_kernels.folder_of("CONVOY_ATTENTION_CASES")
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("name", CASES)
+def test_attention_is_that_of_pytorch(name: str, dtype: str, folder: Path) -> None:
+    import convoy_runtime
+
+    path = folder / f"{name}.{dtype}.convoy"
+    if not path.exists():
+        write(name, dtype, folder)
+    stored = np.load(folder / f"{name}.npz")
+    inputs = [stored[key] for key in stored.files if key.startswith("input")]
+    expected = [stored[key] for key in stored.files if key.startswith("expected")]
+    with convoy_runtime.load(path, plan_cache=False, poison=True) as program:
+        graphs = [graph.name for graph in program.manifest.graphs]
+        results = program.run_numpy(*inputs)
+    on_cudnn = any(graph.startswith("attention") for graph in graphs)
+    assert on_cudnn == CASES[name].on_cudnn, graphs
+    for result, wanted in zip(results, expected, strict=True):
+        limit = TOLERANCE[dtype] * np.abs(wanted).max()
+        assert np.abs(result.astype("f4") - wanted).max() <= limit
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1])
+    target.mkdir(parents=True, exist_ok=True)
+    count = sum(write(name, dtype, target) for name in CASES for dtype in TOLERANCE)
+    print(f"{count} cases")
