@@ -582,9 +582,9 @@ def PackCpuWeightsPass : Pass<"plan-pack-cpu-weights", "::mlir::ModuleOp"> {
 def PlanLoopStatePass : Pass<"plan-loop-state", "::mlir::func::FuncOp"> {
   let summary = "keep each tensor that a loop carries in one buffer";
   let description = [{
-    A tensor that an `scf.for` yields is inserted into the value that it replaces. Bufferization
-    computes it in that buffer if the previous value is not read any more, and copies it otherwise. A
-    state that becomes another state is copied before any is overwritten.
+    A tensor that an `scf.for` yields is materialized in the value that it replaces: it is computed
+    in that buffer if the previous value is not read any more. A tensor that is not computed in the
+    step, or becomes two states, is copied. A state that becomes another state is copied before any is overwritten.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
 }

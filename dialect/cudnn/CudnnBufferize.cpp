@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Bufferization of cudnn.execute: the outs become buffers, and the op has no results. cuDNN only
-// gets packed buffers, so an operand whose buffer has another layout (e.g. a slice) is copied.
+// gets packed and aligned buffers, so an operand whose buffer is neither (e.g. some slices) is
+// copied.
 
 #include "dialect/cudnn/CudnnOps.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
@@ -31,23 +32,25 @@ struct ExecuteOpInterface
                           const BufferizationOptions &options, BufferizationState &state) const {
     auto execute = cast<ExecuteOp>(op);
     rewriter.setInsertionPoint(op);
+    auto graph = SymbolTable::lookupNearestSymbolFrom<GraphOp>(op, execute.getGraphAttr());
     SmallVector<Value> inputs, outputs, targets;
-    for (Value input : execute.getInputs()) {
+    for (auto [input, type] : llvm::zip_equal(execute.getInputs(), graph.getArgumentTypes())) {
       FailureOr<Value> buffer = getBuffer(rewriter, input, options, state);
       if (failed(buffer))
         return failure();
       inputs.push_back(*buffer);
-      if (isPacked(*buffer))
+      if (isUsable(*buffer, alignmentOf(type)))
         continue;
       inputs.back() = allocate(rewriter, *buffer);
       memref::CopyOp::create(rewriter, op->getLoc(), *buffer, inputs.back());
     }
-    for (Value output : execute.getOutputs()) {
+    for (auto [output, type] : llvm::zip_equal(execute.getOutputs(), graph.getResultTypes())) {
       FailureOr<Value> buffer = getBuffer(rewriter, output, options, state);
       if (failed(buffer))
         return failure();
       targets.push_back(*buffer);
-      outputs.push_back(isPacked(*buffer) ? *buffer : allocate(rewriter, *buffer));
+      outputs.push_back(isUsable(*buffer, alignmentOf(type)) ? *buffer
+                                                             : allocate(rewriter, *buffer));
     }
     ExecuteOp::create(rewriter, op->getLoc(), TypeRange(), execute.getGraphAttr(), inputs, outputs,
                       execute.getOffsetsAttr())
@@ -60,8 +63,28 @@ struct ExecuteOpInterface
   }
 
 private:
-  static bool isPacked(Value buffer) {
-    return cast<MemRefType>(buffer.getType()).getLayout().isIdentity();
+  static int64_t alignmentOf(Type desc) { return cast<TensorDescType>(desc).getAlignment(); }
+
+  /// Whether cuDNN can use `buffer` as it is: packed, and aligned in every step of a loop. A buffer
+  /// that is no slice is aligned.
+  static bool isUsable(Value buffer, int64_t alignment) {
+    auto type = cast<MemRefType>(buffer.getType());
+    if (type.getLayout().isIdentity())
+      return true;
+    auto slice = buffer.getDefiningOp<memref::SubViewOp>();
+    if (!slice || !type.areTrailingDimsContiguous(type.getRank()) ||
+        !isUsable(slice.getSource(), alignment))
+      return false;
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(slice.getSourceType().getStridesAndOffset(strides, offset)))
+      return false;
+    int64_t bits = type.getElementTypeBitWidth();
+    return llvm::all_of(llvm::zip_equal(slice.getStaticOffsets(), strides), [&](auto pair) {
+      auto [position, stride] = pair;
+      int64_t factor = ShapedType::isDynamic(position) ? 1 : position;
+      return !ShapedType::isDynamic(stride) && factor * stride * bits % (8 * alignment) == 0;
+    });
   }
 
   static Value allocate(RewriterBase &rewriter, Value like) {

@@ -215,8 +215,8 @@ LogicalResult ExecuteOp::verify() {
     if (isa<TensorType>(operand.getType()) != tensors)
       return emitOpError("expects only tensors or only memrefs, but got both");
     if (auto memref = dyn_cast<MemRefType>(operand.getType());
-        memref && !memref.getLayout().isIdentity())
-      return emitOpError("expects memrefs of identity layout, but got ") << memref;
+        memref && !memref.areTrailingDimsContiguous(memref.getRank()))
+      return emitOpError("expects packed memrefs, but got ") << memref;
   }
   return success();
 }

@@ -111,9 +111,10 @@ def Cudnn_ExecuteOp : Op<Cudnn_Dialect, "execute",
     * (c3) element types are the graph's.
     * (c4) an operand, packed row-major, has the descriptor's memory order: its dims are those of
       the descriptor by descending stride, where dims of size 1 are ignored.
-    * (c5) the operands are all tensors or all memrefs; memrefs have the identity layout.
+    * (c5) the operands are all tensors or all memrefs; memrefs are packed, and may have an offset.
     * (c6) `offsets` has one non-negative number for each input. With it, inputs are not bound by
-      (c4): the descriptor's elements begin at the offset, and are inside the input.
+      (c4), and memrefs have the identity layout: the descriptor's elements begin at the offset, and
+      are inside the input.
 
     ```mlir
     %y = cudnn.execute @conv_relu_0 ins(%x, %w : tensor<1x56x56x64xf16>, tensor<64x3x3x64xf16>) outs(%o : tensor<1x56x56x64xf16>)

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "passes/Passes.h"
 
 namespace convoy {
@@ -36,8 +37,14 @@ static bool isElementsOfState(scf::ForOp loop, Value value) {
   return llvm::is_contained(loop.getRegionIterArgs(), value);
 }
 
-/// Inserts `value` into all of `state`. Bufferization computes it there if possible, and else
-/// copies it.
+/// Whether `value` is computed in a tensor without contents, which may become any other buffer.
+static bool isComputed(Value value) {
+  while (auto op = value.getDefiningOp<DestinationStyleOpInterface>())
+    value = op.getTiedOpOperand(cast<OpResult>(value))->get();
+  return isa_and_present<tensor::EmptyOp>(value.getDefiningOp());
+}
+
+/// Copies `value` to `state`.
 static Value insertWhole(OpBuilder &builder, Location loc, Value value, Value state) {
   auto type = cast<RankedTensorType>(state.getType());
   SmallVector<OpFoldResult> zeros(type.getRank(), builder.getIndexAttr(0)),
@@ -60,7 +67,19 @@ void PlanLoopStatePass::runOnOperation() {
       if (isElementsOfState(loop, operand->get()))
         operand->set(bufferization::AllocTensorOp::create(
             builder, loc, cast<RankedTensorType>(state.getType()), ValueRange(), operand->get()));
-    for (auto [state, operand] : updates)
+    // First the copies: what is materialized in a state may be computed in its buffer, and nothing
+    // may read it there once other contents are.
+    llvm::SmallDenseSet<Value> materialized;
+    for (auto &[state, operand] : updates) {
+      if (isComputed(operand->get()) && materialized.insert(operand->get()).second)
+        continue;
       operand->set(insertWhole(builder, loc, operand->get(), state));
+      state = {};
+    }
+    for (auto [state, operand] : updates)
+      if (state)
+        operand->set(bufferization::MaterializeInDestinationOp::create(
+                         builder, loc, state.getType(), operand->get(), state)
+                         .getResult());
   });
 }

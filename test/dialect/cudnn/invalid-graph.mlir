@@ -196,7 +196,7 @@ cudnn.graph @g(%x: !cudnn.tensor_desc<1x8x4x5xf16, NHWC>) -> !cudnn.tensor_desc<
 }
 
 func.func @execute_c5_layout(%a: memref<1x4x5x8xf16, strided<[320, 80, 16, 1]>>, %b: memref<1x4x5x8xf16>) {
-  // expected-error @+1 {{expects memrefs of identity layout, but got 'memref<1x4x5x8xf16, strided<[320, 80, 16, 1]>>'}}
+  // expected-error @+1 {{expects packed memrefs, but got 'memref<1x4x5x8xf16, strided<[320, 80, 16, 1]>>'}}
   cudnn.execute @g ins(%a : memref<1x4x5x8xf16, strided<[320, 80, 16, 1]>>) outs(%b : memref<1x4x5x8xf16>)
   return
 }

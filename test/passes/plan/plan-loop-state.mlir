@@ -10,7 +10,7 @@
 // CHECK:         scf.for {{.*}} iter_args(%[[S:.*]] = %{{.*}}, %[[Y:.*]] = %{{.*}})
 // CHECK:           %[[N:.*]] = linalg.generic
 // CHECK:           %[[I:.*]] = tensor.insert_slice %[[N]] into %[[Y]]
-// CHECK:           %[[M:.*]] = tensor.insert_slice %[[N]] into %[[S]][0] [4] [1] : tensor<4xf32> into tensor<4xf32>
+// CHECK:           %[[M:.*]] = bufferization.materialize_in_destination %[[N]] in %[[S]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 // CHECK:           scf.yield %[[M]], %[[I]]
 
 // MEMORY-LABEL: func.func @state
