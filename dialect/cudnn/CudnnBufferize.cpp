@@ -39,7 +39,9 @@ struct ExecuteOpInterface
       if (failed(buffer))
         return failure();
       inputs.push_back(*buffer);
-      if (isUsable(*buffer, alignmentOf(type)))
+      // Offsets of execute count from the beginning of a buffer, not of a slice.
+      if (execute.getOffsets() ? cast<MemRefType>(buffer->getType()).getLayout().isIdentity()
+                               : isUsable(*buffer, alignmentOf(type)))
         continue;
       inputs.back() = allocate(rewriter, *buffer);
       memref::CopyOp::create(rewriter, op->getLoc(), *buffer, inputs.back());

@@ -218,6 +218,11 @@ LogicalResult ExecuteOp::verify() {
         memref && !memref.areTrailingDimsContiguous(memref.getRank()))
       return emitOpError("expects packed memrefs, but got ") << memref;
   }
+  // execute_c6
+  for (Value input : getInputs())
+    if (auto memref = dyn_cast<MemRefType>(input.getType());
+        getOffsets() && memref && !memref.getLayout().isIdentity())
+      return emitOpError("expects inputs of identity layout with 'offsets', but got ") << memref;
   return success();
 }
 

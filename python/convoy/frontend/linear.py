@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
 from torch_mlir import ir
 
 from convoy.dialects import tcp
-from convoy.frontend._builder import Builder, TensorType, Unsupported, type_of
+from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, converts
+from convoy.frontend._types import TensorType
 
 __all__ = ["product_with_weights"]
 
@@ -86,7 +88,7 @@ def attention(b: Builder, call: Call) -> ir.Value:
     shapes = [type_of(value).shape for value in (q, k, v)]
     # Grouped queries share heads of k and v, which are not broadcast.
     own = 3 if grouped else 2
-    batch = torch.broadcast_shapes(*(shape[:-own] for shape in shapes))
+    batch = np.broadcast_shapes(*(shape[:-own] for shape in shapes))
     q, k, v = (
         _with_four_dims(b, b.broadcast(value, (*batch, *shape[-own:])))
         for value, shape in zip((q, k, v), shapes, strict=True)

@@ -437,3 +437,16 @@ func.func @execute_c6_end(%a: tensor<161xf16>, %b: tensor<1x4x5x8xf16>) {
   %1 = cudnn.execute @g ins(%a : tensor<161xf16>) outs(%b : tensor<1x4x5x8xf16>) {offsets = array<i64: 2>} -> tensor<1x4x5x8xf16>
   return
 }
+
+// -----
+
+cudnn.graph @g(%x: !cudnn.tensor_desc<1x8x4x5xf16, NHWC>) -> !cudnn.tensor_desc<1x8x4x5xf16, NHWC> {
+  %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<1x8x4x5xf16, NHWC> -> !cudnn.tensor_desc<1x8x4x5xf16, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x8x4x5xf16, NHWC>
+}
+
+func.func @execute_c6_layout(%a: memref<1x4x5x8xf16, strided<[160, 40, 8, 1], offset: 160>>, %b: memref<1x4x5x8xf16>) {
+  // expected-error @+1 {{expects inputs of identity layout with 'offsets', but got 'memref<1x4x5x8xf16, strided<[160, 40, 8, 1], offset: 160>>'}}
+  cudnn.execute @g ins(%a : memref<1x4x5x8xf16, strided<[160, 40, 8, 1], offset: 160>>) outs(%b : memref<1x4x5x8xf16>) {offsets = array<i64: 0>}
+  return
+}
