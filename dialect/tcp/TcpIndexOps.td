@@ -110,4 +110,29 @@ def Tcp_ScatterOp : Tcp_Op<"scatter", [AllElementTypesMatch<["input", "updates",
   let hasVerifier = 1;
 }
 
+def Tcp_ArgsortOp : Tcp_Op<"argsort", [SameOperandsAndResultShape]> {
+  let summary = "positions of elements in ascending or descending order, along the last dim";
+  let description = [{
+    `input[a..., output[a..., 0]]`, `input[a..., output[a..., 1]]`, ... are in order (aten.argsort,
+    sort, topk). Equal elements keep their order, also if the order is `descending`. NaN is the
+    largest, and zeros of both signs are equal.
+
+    The work is that of a merge sort. On the CPU, it is one loop for each row. A kernel merges runs
+    of one width, with a thread for each element.
+
+    **Constraints**
+
+    * (c1) the input has at least one dim.
+    * (c2) the last dim has less than 2^31 elements.
+
+    ```mlir
+    %i = tcp.argsort %x {descending} : tensor<4x50257xf32> -> tensor<4x50257xi64>
+    ```
+  }];
+  let arguments = (ins Tcp_Tensor:$input, UnitAttr:$descending);
+  let results = (outs Tcp_TensorOf<[I64]>:$output);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+  let hasVerifier = 1;
+}
+
 #endif // CONVOY_TCP_INDEX_OPS

@@ -492,6 +492,17 @@ LogicalResult GatherOp::verify() {
   return expectShape(*this, getOutput(), indices);
 }
 
+LogicalResult ArgsortOp::verify() {
+  // argsort_c1
+  ArrayRef<int64_t> input = shapeOf(getInput());
+  if (input.empty())
+    return emitOpError("expects an input of rank at least 1, but got 0");
+  // argsort_c2
+  if (input.back() > std::numeric_limits<int32_t>::max())
+    return emitOpError("expects less than 2^31 elements in the last dim, but got ") << input.back();
+  return success();
+}
+
 LogicalResult ScatterOp::verify() {
   // scatter_c1
   ArrayRef<int64_t> input = shapeOf(getInput()), indices = shapeOf(getIndices());

@@ -42,6 +42,9 @@ void populateShapePatterns(mlir::RewritePatternSet &patterns);
 /// Lowers ops that read at positions given by another tensor.
 void populateIndexingPatterns(mlir::RewritePatternSet &patterns);
 
+/// Lowers tcp.argsort to a merge sort: loops on the CPU, on the GPU one generic for each width.
+void populateSortingPatterns(mlir::RewritePatternSet &patterns);
+
 /// Lowers loops.
 void populateScanPatterns(mlir::RewritePatternSet &patterns);
 

@@ -99,6 +99,7 @@ void ConvertTcpToLinalgPass::runOnOperation() {
   convoy::populateReductionPatterns(patterns);
   convoy::populateShapePatterns(patterns);
   convoy::populateIndexingPatterns(patterns);
+  convoy::populateSortingPatterns(patterns);
   convoy::populateScanPatterns(patterns);
 
   ConversionTarget target(*context);

@@ -58,6 +58,8 @@ INDEX_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("topk", lambda x: (*x.topk(3), *x.topk(1, 0, largest=False)), (2, 5)),
     ("sort", lambda x: (*x.sort(), *x.sort(0, descending=True)), (3, 5)),
     ("sort_ties", lambda x: (x.sort(stable=True, dim=-1)[1], torch.argsort(x, dim=1, stable=True, descending=True)), _TIES),
+    ("sort_long", lambda x: (*x.sort(stable=True), x.round().argsort(dim=0, stable=True, descending=True), *x.topk(5, 1)), (70, 130)),
+    ("sort_long_int", lambda x: (x.argsort(stable=True), (x - 2**62).argsort(descending=True, stable=True), (x % 7).int().argsort(stable=True)), torch.arange(200) * 2**40 * 997),
     ("sort_int", lambda x: (*x.sort(dim=1, stable=True), *x.sort(dim=1, stable=True, descending=True)), _LONGS),
     ("norm_orders", lambda x: tuple(torch.linalg.vector_norm(x, p, 1) for p in (0, 1, 2, 3, 0.5, float("inf"), -float("inf"))), (2, 5)),
     ("remainder_int", lambda x, y: (x % y, x % 3, x % -3, 7 % y, torch.fmod(x, y)), _LONGS, _DIVISORS),

@@ -524,6 +524,7 @@ _OPS: dict[str, Callable[..., Tensor]] = {
     "pad": _pad,
     "index_select": _index_select,
     "gather": _gather,
+    "argsort": lambda x, descending=False: x.argsort(dim=-1, descending=descending, stable=True),
     "scatter": _scatter,
     "shift_left": _binary(torch.bitwise_left_shift),
     "shift_right": _binary(torch.bitwise_right_shift),

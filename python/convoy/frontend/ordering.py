@@ -11,14 +11,14 @@ import torch
 from torch_mlir import ir
 
 from convoy.dialects import tcp
-from convoy.frontend._builder import Builder, Unsupported, type_of
+from convoy.frontend._builder import Builder, type_of
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import TensorType
 
 __all__ = ["first_in_order", "numbers_along", "ordered", "position_of_extremum", "reversed_order"]
 
-#: The largest number of pairs of elements that sorting compares.
-_MOST_PAIRS = 2**34
+#: The largest dim of which all pairs of elements are compared, by few kernels.
+_MOST_COMPARED = 64
 
 
 def numbers_along(b: Builder, count: int, rank: int, dim: int) -> ir.Value:
@@ -109,18 +109,25 @@ def _sorted(
 
 def first_in_order(b: Builder, x: ir.Value, dim: int, count: int, *, descending: bool) -> ir.Value:
     """The positions of the first `count` elements in order; equal elements keep their order. NaN is
-    the largest.
+    the largest."""
+    dim %= type_of(x).rank
+    if type_of(x).shape[dim] <= _MOST_COMPARED:
+        return _first_of_compared(b, ordered(b, x), dim, count, descending=descending)
+    perm = [*range(type_of(x).rank)]
+    perm[dim], perm[-1] = perm[-1], perm[dim]
+    x = b.transpose(x, perm)
+    kind = TensorType(type_of(x).shape, torch.int64)
+    order = b.emit(tcp.ArgsortOp, kind, x, descending=descending)
+    return b.transpose(b.slice(order, kind.rank - 1, 0, count), perm)
 
-    The rank of an element is the number of elements before it in the order, so the work is
-    quadratic in the size of the dim, and all of it is parallel.
-    """
-    x = ordered(b, x)
+
+def _first_of_compared(
+    b: Builder, x: ir.Value, dim: int, count: int, *, descending: bool
+) -> ir.Value:
+    """`first_in_order` by all pairs. The rank of an element is the number of elements before it in
+    the order, so the work is quadratic in the size of the dim, and all of it is parallel."""
     kind = type_of(x)
-    dim %= kind.rank
     size = kind.shape[dim]
-    if (pairs := size * math.prod(kind.shape)) > _MOST_PAIRS:
-        msg = f"expected at most {_MOST_PAIRS} pairs of elements to sort, got {pairs}"
-        raise Unsupported(msg)
     # Elements are in dim `rank`, those that they are compared with in `dim`.
     other = b.reshape(x, (*kind.shape, 1))
     perm = [*range(kind.rank + 1)]

@@ -133,3 +133,19 @@ func.func @iota_c1() {
   %0 = tcp.iota {dim = 1 : index} : tensor<4xi32>
   return
 }
+
+// -----
+
+func.func @argsort_c1(%x: tensor<f32>) {
+  // expected-error@+1 {{'tcp.argsort' op expects an input of rank at least 1, but got 0}}
+  %0 = tcp.argsort %x : tensor<f32> -> tensor<i64>
+  return
+}
+
+// -----
+
+func.func @argsort_c2(%x: tensor<2147483648xi8>) {
+  // expected-error@+1 {{'tcp.argsort' op expects less than 2^31 elements in the last dim, but got 2147483648}}
+  %0 = tcp.argsort %x : tensor<2147483648xi8> -> tensor<2147483648xi64>
+  return
+}

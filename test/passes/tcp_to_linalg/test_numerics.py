@@ -216,6 +216,7 @@ _MOVES = (
     "max_pool2d",
     "avg_pool2d",
     "matmul",
+    "sort_long",
 )
 _CUDA_FORMS = [name for name in CASES if name.startswith(_MOVES)]
 
