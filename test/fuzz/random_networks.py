@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import random_layers
 import random_pointwise
+import random_recurrent
 import random_shapes
 from random_generator import Generator
 from random_model import Model
 
 __all__ = ["random_network"]
 
-_KINDS = {**random_layers.KINDS, **random_pointwise.KINDS, **random_shapes.KINDS}
+_KINDS = {
+    **random_layers.KINDS,
+    **random_pointwise.KINDS,
+    **random_recurrent.KINDS,
+    **random_shapes.KINDS,
+}
 
 
 def random_network(seed: int) -> Model:
