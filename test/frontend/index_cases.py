@@ -19,6 +19,8 @@ _LONGS = torch.tensor([[3, -4, 5, -4], [0, 7, -2, 7], [-(2**63), 2**63 - 1, 0, -
 _DIVISORS = torch.tensor([3, -4, 5, -7])
 _FLAGS = torch.tensor([[True, False, True], [False, False, False], [True, True, True]])
 
+_BAGS = torch.tensor([1, 5, 0, 2, 1, 1, 1, 4])
+
 INDEX_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("embedding", lambda w, i: F.embedding(i, w, padding_idx=0), (5, 4), _IDS),
     ("embedding_int32", lambda w, i: F.embedding(i, w), (5, 4), _IDS.int()),
@@ -58,6 +60,9 @@ INDEX_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("topk", lambda x: (*x.topk(3), *x.topk(1, 0, largest=False)), (2, 5)),
     ("sort", lambda x: (*x.sort(), *x.sort(0, descending=True)), (3, 5)),
     ("sort_ties", lambda x: (x.sort(stable=True, dim=-1)[1], torch.argsort(x, dim=1, stable=True, descending=True)), _TIES),
+    ("embedding_bag", lambda w, i, o: [F.embedding_bag(i, w, o, mode=m) for m in ("sum", "mean", "max")], (6, 4), _BAGS, torch.tensor([0, 3, 3, 5, 8])),
+    ("embedding_bag_2d", lambda w, i, p: (F.embedding_bag(i, w, mode="mean", padding_idx=1), F.embedding_bag(i, w, mode="max", padding_idx=-5), F.embedding_bag(i, w, mode="sum", per_sample_weights=p)), (6, 4), _BAGS.reshape(2, 4).int(), (2, 4)),
+    ("embedding_bag_constant", lambda w, i: (F.embedding_bag(i, w, torch.tensor([0, 2, 8]), include_last_offset=True, mode="sum"), F.embedding_bag(i[:0], w, torch.tensor([0, 0]))), (6, 4), _BAGS),
     ("sort_long", lambda x: (*x.sort(stable=True), x.round().argsort(dim=0, stable=True, descending=True), *x.topk(5, 1)), (70, 130)),
     ("sort_long_int", lambda x: (x.argsort(stable=True), (x - 2**62).argsort(descending=True, stable=True), (x % 7).int().argsort(stable=True)), torch.arange(200) * 2**40 * 997),
     ("sort_int", lambda x: (*x.sort(dim=1, stable=True), *x.sort(dim=1, stable=True, descending=True)), _LONGS),

@@ -33,7 +33,14 @@ _INTS = torch.tensor([[3, -4, 5], [0, 7, -2]])
 _BOOLS = torch.tensor([[True, False, True], [False, False, True]])
 _C3 = torch.tensor([1.0, 2.0, 0.5])
 
+_BAGS = (torch.tensor([1, 3, 0, 2, 1]), torch.tensor([0, 2, 2]))
 FORMS: list[tuple[Any, tuple[Any, ...]]] = [
+    (aten.embedding_bag.default, (_x(4, 3), *_BAGS)),
+    (
+        aten._embedding_bag.default,
+        (_x(4, 3), _BAGS[0], torch.tensor([0, 2, 5]), False, 1, False, None, True, 1),
+    ),
+    (aten._embedding_bag_forward_only.default, (_x(4, 3), *_BAGS, False, 2)),
     (aten._adaptive_avg_pool2d.default, (_x(1, 2, 4, 6), [2, 3])),
     (aten._adaptive_avg_pool3d.default, (_x(1, 2, 4, 6, 2), [2, 3, 1])),
     (

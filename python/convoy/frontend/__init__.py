@@ -17,6 +17,7 @@ from convoy.frontend import (  # noqa: F401, registers converters
     creation,
     distance,
     elementary,
+    embedding,
     identity,
     indexing,
     linear,

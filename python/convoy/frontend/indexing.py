@@ -36,13 +36,6 @@ def from_end(b: Builder, indices: ir.Value, size: int) -> ir.Value:
     return b.select(negative, b.binary_scalar(tcp.AddOp, indices, size), indices)
 
 
-@converts("aten.embedding")
-def embedding(b: Builder, call: Call) -> ir.Value:
-    """The other arguments are about gradients."""
-    table, indices = call.args[:2]
-    return select_along(b, table, indices, 0)
-
-
 @converts("aten.index_select")
 def index_select(b: Builder, call: Call) -> ir.Value:
     """A tensor or an index of rank 0 is one of a single element."""

@@ -21,7 +21,7 @@ from convoy.frontend._types import TensorType
 from convoy.frontend.indexing import flat_position, from_end, select_along
 from convoy.frontend.scans import scan_sum
 
-__all__: list[str] = []
+__all__ = ["combine"]
 
 #: PyTorch's names of reductions -> kinds of `tcp.scatter`. A mean is a sum that is divided later.
 _KINDS = {
@@ -44,7 +44,7 @@ def write(
     return b.emit(tcp.ScatterOp, type_of(x), x, indices, updates, dim=dim, kind=kind)
 
 
-def _combine(
+def combine(
     b: Builder,
     x: ir.Value,
     indices: ir.Value,
@@ -156,7 +156,7 @@ def _scattered(
     if reduction is None:
         y = write(b, x, indices, updates, dim)
     else:
-        y = _combine(b, x, indices, updates, dim, reduction, include_self=include_self)
+        y = combine(b, x, indices, updates, dim, reduction, include_self=include_self)
     return b.reshape(y, shape)
 
 
@@ -185,11 +185,11 @@ def index_add(b: Builder, call: Call) -> ir.Value:
         if rest[0] != 1:
             factor = b.scalar(rest[0], type_of(b.wide(source)).dtype, kind.rank)
             source = b.binary(tcp.MulOp, b.wide(source), factor)
-            y = b.cast(_combine(b, b.wide(x), indices, source, dim, "sum"), kind.dtype)
+            y = b.cast(combine(b, b.wide(x), indices, source, dim, "sum"), kind.dtype)
         else:
-            y = _combine(b, x, indices, source, dim, "sum")
+            y = combine(b, x, indices, source, dim, "sum")
     else:
-        y = _combine(b, x, indices, source, dim, rest[0], include_self=rest[1])
+        y = combine(b, x, indices, source, dim, rest[0], include_self=rest[1])
     return b.reshape(y, call.result.shape)
 
 
@@ -267,7 +267,7 @@ def _put(
 ) -> ir.Value:
     """Writes the updates, or adds them."""
     if accumulate:
-        return _combine(b, x, indices, updates, dim, "sum")
+        return combine(b, x, indices, updates, dim, "sum")
     return write(b, x, indices, updates, dim)
 
 
