@@ -121,6 +121,18 @@ class _Half(nn.Module):
         return torch.softmax(self.linear(x), -1)
 
 
+class _Bytes(nn.Module):
+    """A table of bytes as a weight, and bytes in and out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("table", torch.arange(255, -1, -1).to(torch.uint8))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        y = self.table[x.long()]
+        return y + 200, y.float() / 255
+
+
 MODELS: Mapping[str, Callable[[], tuple[nn.Module, tuple[Tensor, ...]]]] = {
     "mixed": lambda: (
         _Mixed(),
@@ -129,6 +141,7 @@ MODELS: Mapping[str, Callable[[], tuple[nn.Module, tuple[Tensor, ...]]]] = {
     "resnet18": resnet18,
     "float16": lambda: (_Half().half(), (torch.randn(3, 16).half(),)),
     "bfloat16": lambda: (_Half().bfloat16(), (torch.randn(3, 16).bfloat16(),)),
+    "uint8": lambda: (_Bytes(), (torch.arange(256).to(torch.uint8),)),
     "float64": lambda: (_Half().double(), (torch.randn(3, 16).double(),)),
 }
 

@@ -217,6 +217,8 @@ _MOVES = (
     "avg_pool2d",
     "matmul",
     "sort_long",
+    "byte",
+    "embedding_bag",
 )
 _CUDA_FORMS = [name for name in CASES if name.startswith(_MOVES)]
 
