@@ -54,46 +54,6 @@ def RunPhasesPass : Pass<"convoy-run-phases", "::mlir::ModuleOp"> {
 
 //===-- normalize --------------------------------------------------------------------------------------------------------===//
 
-def TcpDecomposeAttentionPass : Pass<"tcp-decompose-attention", "::mlir::func::FuncOp"> {
-  let summary = "convert attention that cuDNN does not support to products and a softmax";
-  let description = [{
-    For `cpu`, and for attention that the support table refuses, e.g. heads whose size is not a
-    multiple of 8. Shared heads of key and value are not repeated: the query's rows of all heads that
-    share one are the rows of one product.
-
-    ```mlir
-    %o = tcp.attention %q, %k, %v {scale = 0.125 : f64}
-        : tensor<1x12x128x64xf32>, tensor<1x12x128x64xf32>, tensor<1x12x128x64xf32> -> tensor<1x12x128x64xf32>
-    ```
-  }];
-  let options = [
-    Option<"supportTable", "support-table", "std::string", "", "JSON file that replaces the built-in support table">,
-    Option<"allowTf32", "allow-tf32", "bool", "true", "whether f32 products may be rounded to TF32">,
-  ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::convoy::cudnn::CudnnDialect"];
-}
-
-def TcpApplyDimOrderPass : Pass<"tcp-apply-dim-order", "::mlir::func::FuncOp"> {
-  let summary = "give arguments and results their shape in memory";
-  let description = [{
-    An argument or result with `tcp.dim_order` becomes the packed tensor that is in memory, and a
-    transpose connects it to the function's body. The passes that follow move these transposes, and
-    remove those that two orders have in common. The attribute stays, for the manifest.
-
-    ```mlir
-    func.func @main(%x: tensor<1x3x8x8xf32> {tcp.dim_order = array<i64: 0, 2, 3, 1>, tcp.input = "x"}) -> ...
-    ```
-
-    becomes
-
-    ```mlir
-    func.func @main(%x: tensor<1x8x8x3xf32> {tcp.dim_order = array<i64: 0, 2, 3, 1>, tcp.input = "x"}) -> ... {
-      %0 = tcp.transpose %x {perm = array<i64: 0, 3, 1, 2>} : tensor<1x8x8x3xf32> -> tensor<1x3x8x8xf32>
-    ```
-  }];
-  let dependentDialects = ["::convoy::tcp::TcpDialect"];
-}
-
 def TcpLowerUnsignedPass : Pass<"tcp-lower-unsigned", "::mlir::func::FuncOp"> {
   let summary = "replace ui8 by i8";
   let description = [{
@@ -119,6 +79,27 @@ def TcpLowerUnsignedPass : Pass<"tcp-lower-unsigned", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::convoy::tcp::TcpDialect", "::mlir::arith::ArithDialect"];
+}
+
+def TcpApplyDimOrderPass : Pass<"tcp-apply-dim-order", "::mlir::func::FuncOp"> {
+  let summary = "give arguments and results their shape in memory";
+  let description = [{
+    An argument or result with `tcp.dim_order` becomes the packed tensor that is in memory, and a
+    transpose connects it to the function's body. The passes that follow move these transposes, and
+    remove those that two orders have in common. The attribute stays, for the manifest.
+
+    ```mlir
+    func.func @main(%x: tensor<1x3x8x8xf32> {tcp.dim_order = array<i64: 0, 2, 3, 1>, tcp.input = "x"}) -> ...
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @main(%x: tensor<1x8x8x3xf32> {tcp.dim_order = array<i64: 0, 2, 3, 1>, tcp.input = "x"}) -> ... {
+      %0 = tcp.transpose %x {perm = array<i64: 0, 3, 1, 2>} : tensor<1x8x8x3xf32> -> tensor<1x3x8x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
 def TcpDecomposeConvGradientsPass : Pass<"tcp-decompose-conv-gradients", "::mlir::func::FuncOp"> {
@@ -232,6 +213,25 @@ def TcpSetDtypePass : Pass<"tcp-set-dtype", "::mlir::func::FuncOp"> {
                "ops that compute in f32: types, lines and modules">
   ];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
+}
+
+def TcpDecomposeAttentionPass : Pass<"tcp-decompose-attention", "::mlir::func::FuncOp"> {
+  let summary = "convert attention that cuDNN does not support to products and a softmax";
+  let description = [{
+    For `cpu`, and for attention that the support table refuses, e.g. heads whose size is not a
+    multiple of 8. Shared heads of key and value are not repeated: the query's rows of all heads that
+    share one are the rows of one product.
+
+    ```mlir
+    %o = tcp.attention %q, %k, %v {scale = 0.125 : f64}
+        : tensor<1x12x128x64xf32>, tensor<1x12x128x64xf32>, tensor<1x12x128x64xf32> -> tensor<1x12x128x64xf32>
+    ```
+  }];
+  let options = [
+    Option<"supportTable", "support-table", "std::string", "", "JSON file that replaces the built-in support table">,
+    Option<"allowTf32", "allow-tf32", "bool", "true", "whether f32 products may be rounded to TF32">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::convoy::cudnn::CudnnDialect"];
 }
 
 def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
