@@ -183,7 +183,7 @@ void FormGroupsPass::growProducers(Candidate &group, SmallVector<Value> values) 
     for (size_t i = 0; i < dependents.size(); ++i)
       if (dependents[i] != group.anchor)
         dependents.insert_range(dependents[i]->getUsers());
-    auto reader = llvm::find_if(added, [&](const auto &each) {
+    auto *reader = llvm::find_if(added, [&](const auto &each) {
       return each.first->getNumOperands() > 1 && dependents.contains(each.first);
     });
     if (reader == added.end())
