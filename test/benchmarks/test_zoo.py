@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""The zoo without a GPU: names of rows, the table, and artifacts of the networks written here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks.zoo import build
+from benchmarks.zoo.__main__ import ratio, table
+from benchmarks.zoo.measure import Figures
+from benchmarks.zoo.models import MODELS, Row
+
+OWN = ("yolo_body", "unet_bilinear", "unet_transposed", "decoder", "diffusion", "wavenet", "lstm")
+
+
+def figures(row: str, **ms: float) -> Figures:
+    return Figures(row, ms=ms, errors={"convoy": 1e-3}, seconds={"convoy": 5.0})
+
+
+def test_rows() -> None:
+    row = Row("vit_b_16", "float16", 32)
+    assert Row.of(Path(f"folder/{row.key}.convoy")) == row
+    for name in ("vit-float16-32", "vit_b_16-float32-1", "vit_b_16.convoy"):
+        with pytest.raises(ValueError, match="expected MODEL-DTYPE-BATCH.convoy"):
+            Row.of(Path(name))
+
+
+def test_table() -> None:
+    rows = [
+        figures("a-float16-1", convoy=1.0, eager=2.0, compile=4.0),
+        figures("a-float16-32", convoy=1.0, eager=1.0, compile=0.5),
+        Figures("b-float16-1", ms={"eager": 1.0}, failures={"convoy": "refused"}),
+    ]
+    assert [ratio(row) for row in rows] == [2.0, 0.5, None]
+    text = table(rows)
+    assert "| a-float16-32 | 1.000 | 1.000 | 0.500 | **0.50** | 1.0e-03 | 5 |" in text
+    assert "| b-float16-1 | - | 1.000 | - | - | - | - |" in text
+    assert "Geometric mean 1.00: 2.00 at batch 1, 0.50 at batch 32." in text
+    assert text.endswith("1 of 2 rows below 1: a-float16-32.")
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_networks(name: str) -> None:
+    """The networks of this package run, with finite results."""
+    module, inputs = MODELS[name].build(1)
+    with torch.no_grad():
+        results = module(*inputs)
+    for result in results if isinstance(results, tuple) else (results,):
+        assert result.isfinite().all()
+
+
+def test_build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [str(tmp_path), "--models", "wavenet", "--dtypes", "float16", "--batches", "2"]
+    assert build.main(arguments) == 0
+    path = tmp_path / "wavenet-float16-2.convoy"
+    assert path.exists()
+    assert str(path) in capsys.readouterr().out
