@@ -2,6 +2,7 @@
 
 #include "passes/fusion/Attention.h"
 #include "dialect/tcp/TcpShapes.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "passes/fusion/StridedView.h"
 
 using namespace mlir;
@@ -117,12 +118,9 @@ TensorDescType AttentionBuilder::addArgument(Value operand) {
 
 TensorDescType AttentionBuilder::resultType() {
   Value last = group.ops.back()->getResult(0);
-  SmallVector<int64_t> strides = packedStrides(tcp::shapeOf(last));
-  if (auto transpose = dyn_cast<tcp::TransposeOp>(group.ops.back())) {
-    SmallVector<int64_t> moved = strides;
-    for (auto [to, from] : llvm::enumerate(transpose.getPerm()))
-      strides[from] = moved[to];
-  }
+  SmallVector<int64_t> strides = computeStrides(tcp::shapeOf(last));
+  if (auto transpose = dyn_cast<tcp::TransposeOp>(group.ops.back()))
+    applyPermutationToVector(strides, invertPermutationVector(transpose.getPerm()));
   return TensorDescType::get(tcp::shapeOf(op.getOutput()), dtype(), strides,
                              TensorDescType::kDefaultAlignment);
 }
@@ -158,7 +156,7 @@ std::optional<GroupGraph> AttentionBuilder::build(StringRef name, std::string &r
     return std::nullopt;
   };
   for (Operation *each : group.ops)
-    if (each != op && !isa<tcp::TransposeOp, tcp::SliceOp, tcp::ReshapeOp>(each))
+    if (each != op && !isView(each))
       return refuse("expects no op in its group but views");
   if (group.ops.back() != op && !(isa<tcp::TransposeOp>(group.ops.back()) &&
                                   group.ops.back()->getOperand(0) == op.getOutput()))

@@ -3,18 +3,14 @@
 #include "passes/fusion/StridedView.h"
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace convoy {
 
-SmallVector<int64_t> packedStrides(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> strides(shape.size(), 1);
-  for (int64_t i = static_cast<int64_t>(shape.size()) - 2; i >= 0; --i)
-    strides[i] = strides[i + 1] * shape[i + 1];
-  return strides;
-}
+bool isView(Operation *op) { return isa<tcp::TransposeOp, tcp::SliceOp, tcp::ReshapeOp>(op); }
 
 /// The strides of a tensor of `from` and `strides` after a reshape to `to`, or std::nullopt if the
 /// reshape would copy. Neither shape is empty.
@@ -45,7 +41,7 @@ reshaped(ArrayRef<int64_t> from, ArrayRef<int64_t> strides, ArrayRef<int64_t> to
   return result;
 }
 
-/// `result`, of an op that reads `input`, as a view of the base of `input`.
+/// The result of `op`, which reads `input`, as a view of the base of `input`.
 static std::optional<StridedView> viewThrough(Operation *op, StridedView input) {
   auto with = [&](SmallVector<int64_t> strides) {
     input.strides = std::move(strides);
@@ -77,10 +73,10 @@ static std::optional<StridedView> viewThrough(Operation *op, StridedView input) 
 
 StridedView stridedViewOf(Value value, llvm::function_ref<bool(Operation *)> isIncluded) {
   Operation *op = value.getDefiningOp();
-  if (op && isIncluded(op) && isa<tcp::TransposeOp, tcp::SliceOp, tcp::ReshapeOp>(op))
+  if (op && isView(op) && isIncluded(op))
     if (auto view = viewThrough(op, stridedViewOf(op->getOperand(0), isIncluded)))
       return std::move(*view);
-  return {value, 0, packedStrides(tcp::shapeOf(value)), {}};
+  return {value, 0, computeStrides(tcp::shapeOf(value)), {}};
 }
 
 } // namespace convoy

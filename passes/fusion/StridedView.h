@@ -11,8 +11,8 @@
 
 namespace convoy {
 
-/// The strides of a tensor packed in the order of its dims.
-llvm::SmallVector<int64_t> packedStrides(llvm::ArrayRef<int64_t> shape);
+/// Whether `op` can be a view: a reshape, a transpose or a slice.
+bool isView(mlir::Operation *op);
 
 /// A value as elements of another, packed one.
 struct StridedView {

@@ -10,6 +10,7 @@
 #include "passes/fusion/Attention.h"
 #include "passes/fusion/GroupGraph.h"
 #include "passes/fusion/OpsToCudnn.h"
+#include "passes/fusion/StridedView.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_TCPFORMGROUPSPASS
@@ -226,7 +227,7 @@ void FormGroupsPass::markOutside(Block &block) {
 /// Erases the views whose copies in groups have replaced them.
 static void eraseDeadViews(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isa<TransposeOp, SliceOp, ReshapeOp>(op) && op.use_empty())
+    if (isView(&op) && op.use_empty())
       op.erase();
 }
 

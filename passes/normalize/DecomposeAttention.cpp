@@ -22,11 +22,7 @@ namespace {
 struct DecomposeAttentionPass
     : public convoy::impl::TcpDecomposeAttentionPassBase<DecomposeAttentionPass> {
   using Base::Base;
-  LogicalResult initialize(MLIRContext *context) override;
   void runOnOperation() override;
-
-private:
-  std::optional<SupportTable> table;
 };
 
 /// Creates the ops of one attention.
@@ -126,18 +122,23 @@ Value Decomposition::run() {
   return product(weights, op.getValue(), shapeOf(op.getOutput()));
 }
 
-LogicalResult DecomposeAttentionPass::initialize(MLIRContext *context) {
-  std::string error;
-  table = SupportTable::load(supportTable, allowTf32, error);
-  return table ? success() : emitError(UnknownLoc::get(context), error);
-}
-
 void DecomposeAttentionPass::runOnOperation() {
-  bool isCpu = getTarget(getOperation()) == Target::Cpu;
-  getOperation().walk([&](AttentionOp op) {
-    if (!isCpu && !refuseAttention(op, *table))
-      return;
+  SmallVector<AttentionOp> ops;
+  getOperation().walk([&](AttentionOp op) { ops.push_back(op); });
+  // Only attention for cuda needs the table, whose text takes time to read.
+  std::optional<SupportTable> table;
+  if (!ops.empty() && getTarget(getOperation()) != Target::Cpu) {
+    std::string error;
+    table = SupportTable::load(supportTable, allowTf32, error);
+    if (!table) {
+      getOperation().emitError(error);
+      return signalPassFailure();
+    }
+  }
+  for (AttentionOp op : ops) {
+    if (table && !refuseAttention(op, *table))
+      continue;
     op.replaceAllUsesWith(Decomposition(op).run());
     op.erase();
-  });
+  }
 }

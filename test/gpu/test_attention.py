@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import test_kernels
 from test_kernels import gpu  # noqa: F401 (the fixture)
@@ -106,37 +106,22 @@ def build(name: str) -> tuple[Any, tuple[Any, ...]]:
     return (Packed() if case.packed else Plain()).eval(), tuple(inputs)
 
 
-def write(name: str, dtype: str, folder: Path) -> bool:
-    """Compiles one case and stores its inputs and expected outputs with it."""
-    return test_kernels.write(name, dtype, folder, table=None, of=build)
-
-
+#: Compiles one case and stores its inputs and expected outputs with it.
+write = partial(test_kernels.write, table=None, of=build)
 folder = test_kernels.folder_of("CONVOY_ATTENTION_CASES")
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("name", CASES)
 def test_attention_is_that_of_pytorch(name: str, dtype: str, folder: Path) -> None:
-    import convoy_runtime
-
-    path = folder / f"{name}.{dtype}.convoy"
-    if not path.exists():
+    if not (folder / f"{name}.{dtype}.convoy").exists():
         write(name, dtype, folder)
-    stored = np.load(folder / f"{name}.npz")
-    inputs = [stored[key] for key in stored.files if key.startswith("input")]
-    expected = [stored[key] for key in stored.files if key.startswith("expected")]
-    with convoy_runtime.load(path, plan_cache=False, poison=True) as program:
-        graphs = [graph.name for graph in program.manifest.graphs]
-        results = program.run_numpy(*inputs)
+    graphs, results, expected = test_kernels.run_with_graphs(folder, name, dtype)
     on_cudnn = any(graph.startswith("attention") for graph in graphs)
     assert on_cudnn == CASES[name].on_cudnn, graphs
-    for result, wanted in zip(results, expected, strict=True):
-        limit = TOLERANCE[dtype] * np.abs(wanted).max()
-        assert np.abs(result.astype("f4") - wanted).max() <= limit
+    test_kernels.expect_close(results, expected, TOLERANCE[dtype])
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1])
-    target.mkdir(parents=True, exist_ok=True)
-    count = sum(write(name, dtype, target) for name in CASES for dtype in TOLERANCE)
-    print(f"{count} cases")
+    pairs = [(name, dtype) for name in CASES for dtype in TOLERANCE]
+    test_kernels.write_all(Path(sys.argv[1]), pairs, write)

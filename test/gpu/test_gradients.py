@@ -11,7 +11,6 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import test_kernels
 from test_kernels import gpu  # noqa: F401 (the fixture)
@@ -162,25 +161,15 @@ def cases() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("name", "dtype"), cases())
 def test_gradients_are_those_of_autograd(name: str, dtype: str, folder: Path) -> None:
-    import convoy_runtime
-
-    path = folder / f"{name}.{dtype}.convoy"
-    if not path.exists():
+    if not (folder / f"{name}.{dtype}.convoy").exists():
         write(name, dtype, folder)
-    stored = np.load(folder / f"{name}.npz")
-    inputs = [stored[key] for key in stored.files if key.startswith("input")]
-    expected = [stored[key] for key in stored.files if key.startswith("expected")]
-    with convoy_runtime.load(path, plan_cache=False, poison=True) as program:
-        graphs = [graph.name for graph in program.manifest.graphs]
-        results = program.run_numpy(*inputs)
+    graphs, results, expected = test_kernels.run_with_graphs(folder, name, dtype)
     conv = name.removesuffix(FIRST)
     # The support table has no grouped gradients with the channels second: they are kernels.
     grouped = conv in CONVS and CONVS[conv][-1] > 1
     for kind in ("dgrad", "wgrad") if name in CONVS or (conv in CONVS and not grouped) else ():
         assert any(graph.startswith(kind) for graph in graphs), graphs
-    for result, wanted in zip(results, expected, strict=True):
-        limit = TOLERANCE[dtype] * np.abs(wanted).max()
-        assert np.abs(result.astype("f4") - wanted).max() <= limit
+    test_kernels.expect_close(results, expected, TOLERANCE[dtype])
 
 
 if __name__ == "__main__":

@@ -222,6 +222,34 @@ def run(folder: Path, name: str, dtype: str, tolerance: dict[str, float]) -> Non
         compare(output, stored[f"expected{i}"], max(tolerance[dtype], tolerance[dtypes[i]]))
 
 
+def run_with_graphs(
+    folder: Path, name: str, dtype: str
+) -> tuple[list[str], Sequence[np.ndarray], list[np.ndarray]]:
+    """Runs a stored case with poisoned memory.
+
+    Returns:
+        The names of the program's graphs, its outputs, and the expected ones.
+    """
+    import convoy_runtime
+
+    stored = np.load(folder / f"{name}.npz")
+    inputs = [stored[key] for key in stored.files if key.startswith("input")]
+    expected = [stored[key] for key in stored.files if key.startswith("expected")]
+    with convoy_runtime.load(
+        folder / f"{name}.{dtype}.convoy", plan_cache=False, poison=True
+    ) as program:
+        graphs = [graph.name for graph in program.manifest.graphs]
+        return graphs, program.run_numpy(*inputs), expected
+
+
+def expect_close(
+    results: Sequence[np.ndarray], expected: Sequence[np.ndarray], tolerance: float
+) -> None:
+    """Compares float results; `tolerance` is relative to the largest expected number of each."""
+    for result, wanted in zip(results, expected, strict=True):
+        assert np.abs(result.astype("f4") - wanted).max() <= tolerance * np.abs(wanted).max()
+
+
 def _widened(array: np.ndarray, dtype: str) -> np.ndarray:
     """numpy has no bfloat16, so its bits are loaded: they are the upper half of a float32."""
     array = np.asarray(array)
