@@ -72,7 +72,7 @@ fuzz: build
 support: build
 	$(BIN)/python -m tools.support_table
 
-# The first samples of each op of PyTorch's OpInfo database; writes docs/ops.md. 20 minutes on 2
+# The first samples of each op of PyTorch's OpInfo database; writes docs/ops.md. 30 minutes on 2
 # cores.
 ops: build
 	$(BIN)/python -m tools.ops --page --jobs $(JOBS)

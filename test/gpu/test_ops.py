@@ -2,7 +2,7 @@
 
 """Samples of PyTorch's OpInfo database on a GPU.
 
-`python -m tools.ops --target cuda --cases FOLDER` compiles and stores them; pytest reads FOLDER
+`python -m tools.ops --targets cuda --cases FOLDER` compiles and stores them; pytest reads FOLDER
 from the environment variable CONVOY_OPS_CASES; that side needs neither PyTorch nor the compiler.
 """
 

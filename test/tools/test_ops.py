@@ -17,16 +17,16 @@ from tools.ops.measure import Outcome, measure
 from tools.ops.page import summary, write_page
 from tools.ops.samples import DTYPES, database, samples_of
 
-_OPTIONS = {"target": "cpu", "limit": 32, "seconds": 60, "folder": None}
+_OPTIONS = {"limit": 32, "seconds": 60, "folder": None}
 
 
 def test_samples_of_an_op_are_right() -> None:
-    outcome = measure("index_select", torch.int64, **_OPTIONS)
+    outcome = measure("index_select", torch.int64, "cpu", **_OPTIONS)
     assert outcome.right == outcome.samples == 3
 
 
 def test_refused_samples_have_a_reason() -> None:
-    outcome = measure("linalg.eig", torch.float32, **_OPTIONS)
+    outcome = measure("linalg.eig", torch.float32, "cpu", **_OPTIONS)
     assert outcome.refused
     assert not outcome.wrong
     assert not outcome.failed
@@ -39,7 +39,7 @@ def test_wrong_results_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
             yield sample
 
     monkeypatch.setattr(measuring, "samples_of", wrong)
-    outcome = measure("add", torch.int64, **(_OPTIONS | {"limit": 2}))
+    outcome = measure("add", torch.int64, "cpu", **(_OPTIONS | {"limit": 2}))
     assert outcome.right == 0
     assert len(outcome.wrong) == 2
 
@@ -62,7 +62,7 @@ def test_an_op_that_compiles_in_part(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         return y if x.ndim else torch.linalg.eigvals(x.expand(2, 2)).real + y
 
     monkeypatch.setattr(database()["add"], "op", partly)
-    outcome = measure("add", torch.float32, **(_OPTIONS | {"folder": tmp_path}))
+    outcome = measure("add", torch.float32, "cpu", **(_OPTIONS | {"folder": tmp_path}))
     assert 0 < outcome.right < outcome.samples
     assert sum(outcome.refused.values()) == outcome.samples - outcome.right
     assert list(tmp_path.glob("*.convoy"))
@@ -75,14 +75,21 @@ def test_the_page(tmp_path: Path) -> None:
         Outcome("b", "float32", refused={"none": 1}),
         Outcome("c", "bool", right=1, wrong=["sample 1: differs"]),
         Outcome("d", "float32"),
+        Outcome("a", "float32", "cuda", right=3),
+        Outcome("a", "int64", "cuda", right=3),
+        Outcome("b", "float32", "cuda", refused={"none on cuda": 2}),
+        Outcome("c", "bool", "cuda", right=1, failed=["an error"]),
     ]
-    assert summary(outcomes) == "ops: 1 of 3 OpInfo ops, 1 more in part, 5 samples, 1 wrong"
+    assert summary(outcomes).splitlines() == [
+        "cpu: 1 of 3 OpInfo ops, 1 more in part, 5 samples, 1 wrong",
+        "cuda: 1 of 3 OpInfo ops, 1 more in part, 7 samples compile, 1 failures of the compiler",
+    ]
     write_page(tmp_path / "ops.md", outcomes)
     rows = [x for x in (tmp_path / "ops.md").read_text().splitlines() if x.startswith("| `")]
     assert rows == [
-        "| `a` | all | 1 of 3 |  | x\\|y |",
-        "| `b` | - |  |  | none |",
-        "| `c` |  |  | 1 of 2 | **wrong**: sample 1: differs |",
+        "| `a` | all | 1 of 3 |  | all | x\\|y |",
+        "| `b` | - |  |  | - | none on cuda; none |",
+        "| `c` |  |  | 1 of 2 | 1 of 2 | **wrong**: sample 1: differs; **failed**: an error |",
     ]
 
 
@@ -95,6 +102,6 @@ def test_the_page_is_up_to_date(name: str) -> None:
     cells = [cell.strip() for cell in row[1].split("|")]
     for dtype, cell in zip(DTYPES, cells, strict=False):
         if dtype in database()[name].supported_dtypes("cpu"):
-            outcome = measure(name, dtype, **(_OPTIONS | {"limit": 8}))
+            outcome = measure(name, dtype, "cpu", **(_OPTIONS | {"limit": 8}))
             expected = "all" if outcome.right == outcome.samples else f"{outcome.right} of"
             assert cell.startswith(expected), outcome

@@ -31,7 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.ops", description=__doc__)
     parser.add_argument("ops", nargs="*", metavar="OP", help="names with wildcards; default: all")
     parser.add_argument("--dtypes", nargs="+", default=[str(x)[6:] for x in DTYPES])
-    parser.add_argument("--target", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument(
+        "--targets",
+        nargs="+",
+        choices=("cpu", "cuda"),
+        default=["cpu"],
+        help="cuda: compile without running; --page takes both",
+    )
     parser.add_argument("--samples", type=int, default=8, metavar="N", help="at most N an op")
     parser.add_argument("--seconds", type=int, default=60, help="time limit of one compilation")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
@@ -48,14 +54,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ]
     dtypes = [getattr(torch, name) for name in options.dtypes]
     tasks = [
-        (name, dtype)
+        (name, dtype, target)
         for name in names
         for dtype in dtypes
+        for target in (("cpu", "cuda") if options.page else options.targets)
         if dtype in database()[name].supported_dtypes("cpu")
     ]
     call = partial(
         measure,
-        target=options.target,
         limit=options.samples,
         seconds=options.seconds,
         folder=options.cases,
@@ -64,10 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for number, outcome in enumerate(_run(tasks, call, options.jobs), 1):
         outcomes.append(outcome)
         for text in outcome.wrong + outcome.failed:
-            print(f"{outcome.op} {outcome.dtype}: {text}", flush=True)
+            print(f"{outcome.op} {outcome.dtype} {outcome.target}: {text}", flush=True)
         if number % 20 == 0:
             print(f"{number} of {len(tasks)}", file=sys.stderr, flush=True)
-    outcomes.sort(key=lambda outcome: (outcome.op, outcome.dtype))
+    outcomes.sort(key=lambda outcome: (outcome.op, outcome.dtype, outcome.target))
     if options.json:
         options.json.write_text(json.dumps([asdict(x) for x in outcomes], indent=1) + "\n")
     if options.page:
@@ -108,10 +114,10 @@ def _outcome(task: Any, future: Future[Any]) -> Any:
     error = future.exception()
     if error is None:
         return future.result()
-    name, dtype = task
+    name, dtype, target = (*task, "cpu")[:3]
     dead = isinstance(error, BrokenProcessPool)
     text = "the process died" if dead else f"{type(error).__name__}: {error}".splitlines()[0]
-    return Outcome(str(name), str(dtype).removeprefix("torch."), failed=[text])
+    return Outcome(str(name), str(dtype).removeprefix("torch."), target, failed=[text])
 
 
 if __name__ == "__main__":

@@ -33,8 +33,9 @@ class Outcome:
 
     Attributes:
         op: The name of the op.
-        dtype: The dtype of the samples, e.g. "float32"; "" if the op has no samples that run.
-        right: The number of samples with PyTorch's results.
+        dtype: The dtype of the samples, e.g. "float32".
+        target: "cpu" or "cuda".
+        right: The number of samples with PyTorch's results; for "cuda" of those that compile.
         refused: Reason to number of samples that do not compile.
         wrong: A description of each sample with other results.
         failed: A description of each sample for which the compiler failed without saying what is
@@ -43,6 +44,7 @@ class Outcome:
 
     op: str
     dtype: str
+    target: str = "cpu"
     right: int = 0
     refused: dict[str, int] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
@@ -54,7 +56,7 @@ class Outcome:
 
 
 def measure(
-    name: str, dtype: torch.dtype, *, target: str, limit: int, seconds: int, folder: Path | None
+    name: str, dtype: torch.dtype, target: str, *, limit: int, seconds: int, folder: Path | None
 ) -> Outcome:
     """Compiles and runs the samples of an op.
 
@@ -72,13 +74,13 @@ def measure(
     # torch.export describes data-dependent values; so does its error.
     logging.getLogger("torch").setLevel(logging.ERROR)
     op = database()[name]
-    outcome = Outcome(name, str(dtype).removeprefix("torch."))
+    outcome = Outcome(name, str(dtype).removeprefix("torch."), target)
     samples = list(samples_of(op, dtype, limit))
     stored = 0
     for start in range(0, len(samples), _AT_ONCE):
         for group, model in _compiled(samples[start : start + _AT_ONCE], target, seconds, outcome):
-            if folder is not None:
-                stem = f"{name}-{stored}.{outcome.dtype}".replace("/", "_")
+            if folder is not None and all(_is_in_numpy(sample) for sample in group):
+                stem = f"{name}-{stored}.{outcome.dtype}-{target}".replace("/", "_")
                 write_cases(group, model, folder / stem)
                 stored += 1
             if target == "cpu":
@@ -183,6 +185,11 @@ def write_cases(samples: list[Sample], model: Any, stem: Path) -> None:
     arrays |= {f"expected{i}": x.numpy() for i, x in enumerate(expected)}
     arrays["limits"] = np.array([x for sample in samples for x in _stored_limits(sample)])
     np.savez(stem.with_name(f"{stem.name}.npz"), **arrays)  # type: ignore[arg-type]
+
+
+def _is_in_numpy(sample: Sample) -> bool:
+    """Whether numpy has the dtypes of the inputs and results."""
+    return all(x.dtype != torch.bfloat16 for x in (*sample.inputs, *sample.expected))
 
 
 def _stored_limits(sample: Sample) -> list[float]:
