@@ -287,6 +287,19 @@ def test_why_the_heuristics_offer_nothing(plan: Callable[..., Any]) -> None:
             set(),
             "uses tensor cores, which allow_tensor_cores=False forbids",
         ),
+        (PlanOptions(), set(), {"CUBLASLT_DEPENDENCY"}, None),
+        (
+            PlanOptions(allow_tf32=False),
+            set(),
+            {"CUBLASLT_DEPENDENCY"},
+            "uses TF32, which allow_tf32=False forbids",
+        ),
+        (
+            PlanOptions(allow_tensor_cores=False),
+            set(),
+            {"CUBLASLT_DEPENDENCY"},
+            "uses tensor cores, which allow_tensor_cores=False forbids",
+        ),
         (
             PlanOptions(allow_runtime_compilation=False),
             set(),
