@@ -35,7 +35,7 @@ class Case:
         packed: Whether query, key and value are slices of one tensor of rows, and the result has
             heads inside of rows.
         hidden: Whether the mask is of bools, with one row that hides everything.
-        on_cudnn: Whether cuDNN computes it.
+        on_cudnn: The dtypes in which cuDNN computes it.
         options: More arguments of scaled_dot_product_attention.
     """
 
@@ -44,12 +44,13 @@ class Case:
     mask: tuple[int, int, int, int] | None = None
     packed: bool = False
     hidden: bool = False
-    on_cudnn: bool = True
+    on_cudnn: tuple[str, ...] = tuple(TOLERANCE)
     options: dict[str, Any] = field(default_factory=dict)
 
 
 _MASKS = ((1, 1, 50, 70), (2, 1, 50, 70), (1, 4, 50, 70), (2, 4, 50, 70), (2, 1, 1, 70), (1, 1, 1, 70), (2, 4, 50, 1))  # fmt: skip
 _CAUSAL = {"is_causal": True}
+_HALF = ("float16", "bfloat16")
 CASES = {
     "plain": Case(),
     "packed": Case((2, 4, 197, 64), (4, 197, 64), packed=True),
@@ -61,13 +62,13 @@ CASES = {
     "causal_tall": Case((2, 4, 70, 64), (4, 50, 64), options=_CAUSAL),
     "grouped": Case((2, 8, 64, 64), (2, 64, 64), options={"enable_gqa": True, **_CAUSAL}),
     "one_row": Case((2, 8, 1, 64), (8, 333, 64)),
-    "one_column": Case(key=(4, 1, 64), on_cudnn=False),
+    "one_column": Case(key=(4, 1, 64), on_cudnn=()),
     "depth_8": Case((2, 8, 64, 8), (8, 77, 16)),
-    "depth_20": Case((2, 8, 64, 20), (8, 77, 20), on_cudnn=False),
+    "depth_20": Case((2, 8, 64, 20), (8, 77, 20), on_cudnn=()),
     "depth_40": Case((2, 8, 256, 40), (8, 77, 40)),
-    "depth_160": Case((2, 8, 64, 160), (8, 77, 160)),
-    "depth_256": Case((2, 8, 64, 256), (8, 77, 128), options={"scale": 0.01}),
-    "depth_320": Case((1, 2, 64, 320), (2, 77, 320), on_cudnn=False),
+    "depth_160": Case((2, 8, 64, 160), (8, 77, 160), on_cudnn=_HALF),
+    "depth_256": Case((2, 8, 64, 256), (8, 77, 128), on_cudnn=_HALF, options={"scale": 0.01}),
+    "depth_320": Case((1, 2, 64, 320), (2, 77, 320), on_cudnn=()),
     **{f"mask_{'x'.join(map(str, shape))}": Case(mask=shape) for shape in _MASKS},
 }
 
@@ -118,8 +119,10 @@ def test_attention_is_that_of_pytorch(name: str, dtype: str, folder: Path) -> No
         write(name, dtype, folder)
     graphs, results, expected = test_kernels.run_with_graphs(folder, name, dtype)
     on_cudnn = any(graph.startswith("attention") for graph in graphs)
-    assert on_cudnn == CASES[name].on_cudnn, graphs
-    test_kernels.expect_close(results, expected, TOLERANCE[dtype])
+    assert on_cudnn == (dtype in CASES[name].on_cudnn), graphs
+    # cuDNN's products in float32 round to TF32. Its attention does not.
+    limit = TOLERANCE[dtype] if on_cudnn or dtype != "float32" else 2e-3
+    test_kernels.expect_close(results, expected, limit)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from convoy_runtime.cuda.plans.knob_search import knob_neighbours
 from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.plans.planner import Planner
-from convoy_runtime.manifest import Call, Products
+from convoy_runtime.manifest import Call, Graph, GraphTensor, Products
 from convoy_runtime.manifest import Cudnn as CudnnVersions
 
 H200 = device_file("h200", 91900)
@@ -490,6 +490,22 @@ def test_known_errors_of_engines() -> None:
     assert erratum_of(pool, 3, 89900) is None
     assert erratum_of(replace(conv_graph("float16"), ops=("maxpool",)), 3, 91900) is None
     assert erratum_of(conv_graph("bfloat16"), 3, 91900) is None
+
+
+def test_known_errors_of_wide_attention() -> None:
+    def attention(dtype: str, width: int) -> Graph:
+        result = GraphTensor(
+            4, "output", (2, 8, 64, width), (width * 512, width * 64, width, 1), dtype
+        )
+        ops = ("matmul", "mul", "reduce_max", "sub", "exp", "reduce_add", "div", "matmul")
+        return Graph("attention_0", "attention_0_build", ops, "model.py:3", (result,))
+
+    assert "136 to 256" in (erratum_of(attention("float32", 136), 1, 91900) or "")
+    assert erratum_of(attention("float32", 128), 1, 91900) is None
+    assert erratum_of(attention("float16", 136), 1, 91900) is None
+    assert erratum_of(attention("float32", 136), 2, 91900) is None
+    product = replace(attention("float32", 136), ops=("matmul", "add"))
+    assert erratum_of(product, 1, 91900) is None
 
 
 def test_engine_with_a_known_error_is_not_chosen(

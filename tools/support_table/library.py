@@ -84,8 +84,8 @@ def _name(operation: str, mode: str) -> str:
 
 
 def _types(text: str) -> dict[str, dict[str, Any]]:
-    """Returns, by graph, the element types of its arguments and results, its operations, and the
-    element type of its first product's operands."""
+    """Returns, by graph, the element types of its arguments and results, the sizes of its results,
+    its operations, and the element type of its first product's operands."""
     found: dict[str, dict[str, Any]] = {}
     for name, head, body in re.findall(
         r"cudnn\.graph @(\w+)(\(.*?\{)$(.*?)^ *cudnn\.return", text, re.DOTALL | re.MULTILINE
@@ -97,6 +97,7 @@ def _types(text: str) -> dict[str, dict[str, Any]]:
         )
         found[name] = {
             "dtypes": dtypes,
+            "results": re.findall(r"tensor_desc<(\d[\dx]*)x\w+", head.rpartition("->")[2]),
             "operations": operations,
             "factors": product and product[1],
         }

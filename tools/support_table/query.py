@@ -64,7 +64,13 @@ def _graph(name: str, entry: dict[str, Any]) -> Any:
         "f8E4M3FN": "float8_e4m3fn",
         "f8E5M2": "float8_e5m2",
     }
-    tensors = [SimpleNamespace(dtype=long.get(dtype, dtype)) for dtype in entry["dtypes"]]
+    tensors = [
+        SimpleNamespace(role="", shape=(), dtype=long.get(dtype, dtype))
+        for dtype in entry["dtypes"]
+    ] + [
+        SimpleNamespace(role="output", shape=tuple(map(int, sizes.split("x"))), dtype="")
+        for sizes in entry["results"]
+    ]
     products = (
         SimpleNamespace(dtype=long.get(entry["factors"], entry["factors"]))
         if entry["factors"] is not None
@@ -139,11 +145,10 @@ class _Cudnn:
                             for note in config.behavior
                             if note in BehaviorNote._value2member_map_
                         }
-                        refused = PlanOptions().refuses(graph, config.engine, numerical, behavior)
-                        if (
-                            refused is not None
-                            or erratum_of(graph, config.engine, self.cudnn.version) is not None
-                        ):
+                        if PlanOptions().refuses(graph, config.engine, numerical, behavior):
+                            continue
+                        if error := erratum_of(graph, config.engine, self.cudnn.version):
+                            found["rejected"].append(f"engine {config.engine} {error}")
                             continue
                         engines.append(config.engine)
                         kinds.add(

@@ -70,3 +70,13 @@ func.func @wide(%q: tensor<1x1x32x320xf16>) -> tensor<1x1x32x320xf16> attributes
   %o = tcp.attention %q, %q, %q {scale = 0.125 : f64} : tensor<1x1x32x320xf16>, tensor<1x1x32x320xf16>, tensor<1x1x32x320xf16> -> tensor<1x1x32x320xf16>
   return %o : tensor<1x1x32x320xf16>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @wide_f32(
+// CHECK: tcp.attention {{.*}} tcp.outside = "attention: cuDNN supports heads of size up to 128, not 136"
+// GRAPH-LABEL: func.func @wide_f32(
+func.func @wide_f32(%q: tensor<1x1x32x136xf32>) -> tensor<1x1x32x136xf32> attributes {tcp.target = "cuda"} {
+  %o = tcp.attention %q, %q, %q {scale = 0.125 : f64} : tensor<1x1x32x136xf32>, tensor<1x1x32x136xf32>, tensor<1x1x32x136xf32> -> tensor<1x1x32x136xf32>
+  return %o : tensor<1x1x32x136xf32>
+}
