@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/gpu_codegen/Emitter.h"
 
@@ -13,11 +14,22 @@ using namespace mlir;
 
 namespace convoy::gpu_codegen {
 
+/// `index` without the subtraction of a constant multiple of `lanes`.
+static Value withoutMultiple(Value index, int64_t lanes) {
+  IntegerAttr start;
+  auto distance = index.getDefiningOp<arith::SubIOp>();
+  return distance && matchPattern(distance.getRhs(), m_Constant(&start)) &&
+                 start.getInt() % lanes == 0
+             ? distance.getLhs()
+             : index;
+}
+
 llvm::MaybeAlign Emitter::gatherAlignment(memref::LoadOp load, const Buffer &buffer) {
   if (plan.lanes == 1 || !llvm::isPowerOf2_64(plan.lanes) || plan.parallel.back().low != 0 ||
       buffer.strides.empty() || buffer.strides.back() != 1 || buffer.offset % plan.lanes != 0)
     return {};
-  auto last = load.getIndices().back().getDefiningOp<linalg::IndexOp>();
+  Value innermost = withoutMultiple(load.getIndices().back(), plan.lanes);
+  auto last = innermost.getDefiningOp<linalg::IndexOp>();
   int64_t alignment = vectorAlignment(buffer.type.getElementType(), plan.lanes);
   if (!last || last.getDim() != plan.parallel.back().dim || !isRootAligned(buffer, alignment) ||
       buffer.type.getElementType().isInteger(1) ||
@@ -27,14 +39,23 @@ llvm::MaybeAlign Emitter::gatherAlignment(memref::LoadOp load, const Buffer &buf
   return llvm::MaybeAlign(alignment);
 }
 
-void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, int64_t lane) {
-  // The constants of nested blocks are cloned before these blocks, because ops after them may use
-  // the same ones.
+Value Emitter::address(memref::LoadOp load, const Buffer &buffer, const IRMapping &mapping) {
+  Value where = constant(buffer.offset);
+  for (auto [index, stride] : llvm::zip_equal(load.getIndices(), buffer.strides))
+    where = add(where, mul(mapping.lookup(index), stride));
+  return where;
+}
+
+void Emitter::cloneConstants(Operation &from, IRMapping &mapping) {
   from.walk([&](Operation *inner) {
     for (Value value : inner->getOperands())
       if (!mapping.contains(value) && isConstant(value) && !from.isAncestor(value.getDefiningOp()))
         mapping.map(value, cloneConstant(value));
   });
+}
+
+void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, int64_t lane) {
+  cloneConstants(from, mapping);
   if (auto index = dyn_cast<linalg::IndexOp>(from)) {
     mapping.map(index.getResult(), dims[index.getDim()]);
     return;
@@ -42,9 +63,7 @@ void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, i
   auto load = dyn_cast<memref::LoadOp>(from);
   if (load && captured.contains(load.getMemRef())) {
     const Buffer &buffer = captured[load.getMemRef()];
-    Value where = constant(buffer.offset);
-    for (auto [index, stride] : llvm::zip_equal(load.getIndices(), buffer.strides))
-      where = add(where, mul(mapping.lookup(index), stride));
+    Value where = address(load, buffer, mapping);
     // LLVM merges the lanes' loads if the first one is known to be aligned.
     mapping.map(load.getResult(),
                 Value(memref::LoadOp::create(
@@ -70,20 +89,111 @@ void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, i
   }
 }
 
+bool Emitter::isSameForLanes(scf::IfOp branch) {
+  auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+  auto index = compare ? compare.getLhs().getDefiningOp<linalg::IndexOp>() : nullptr;
+  IntegerAttr bound;
+  if (!index || compare.getPredicate() != arith::CmpIPredicate::ult ||
+      !matchPattern(compare.getRhs(), m_Constant(&bound)) || plan.parallel.empty())
+    return false;
+  const KernelLoop &last = plan.parallel.back();
+  return index.getDim() != last.dim ||
+         (last.low % plan.lanes == 0 && bound.getInt() % plan.lanes == 0);
+}
+
+bool Emitter::loadLanes(memref::LoadOp load, MutableArrayRef<LaneMapping> lanes) {
+  auto buffer = captured.find(load.getMemRef());
+  auto isSame = [&](Value index) {
+    auto dim = withoutMultiple(index, /*lanes=*/1).getDefiningOp<linalg::IndexOp>();
+    return dim && dim.getDim() != plan.parallel.back().dim;
+  };
+  if (buffer == captured.end() || int64_t(lanes.size()) != plan.lanes ||
+      !llvm::all_of(load.getIndices().drop_back(), isSame))
+    return false;
+  llvm::MaybeAlign alignment = gatherAlignment(load, buffer->second);
+  if (!alignment)
+    return false;
+  auto vector = vector::LoadOp::create(
+      b, load.getLoc(), VectorType::get({plan.lanes}, load.getType()), argumentOf(buffer->second),
+      ValueRange{address(load, buffer->second, lanes.front().mapping)}, /*nontemporal=*/false,
+      alignment);
+  for (auto [i, lane] : llvm::enumerate(lanes))
+    lane.mapping.map(load.getResult(), vector::ExtractOp::create(b, load.getLoc(), vector, i));
+  return true;
+}
+
+void Emitter::cloneLanes(Operation &from, MutableArrayRef<LaneMapping> lanes) {
+  if (auto load = dyn_cast<memref::LoadOp>(from); load && loadLanes(load, lanes))
+    return;
+  auto branch = dyn_cast<scf::IfOp>(from);
+  if (!branch || !isSameForLanes(branch)) {
+    for (LaneMapping &lane : lanes)
+      clone(from, lane.mapping, lane.dims, lane.number);
+    return;
+  }
+  SmallVector<Type> types;
+  for (LaneMapping &lane : lanes) {
+    cloneConstants(from, lane.mapping);
+    llvm::append_range(types, branch.getResultTypes());
+  }
+  auto copy = scf::IfOp::create(b, from.getLoc(), types,
+                                lanes.front().mapping.lookup(branch.getCondition()),
+                                /*addThenBlock=*/true, /*addElseBlock=*/true);
+  for (auto [region, to] : llvm::zip_equal(branch->getRegions(), copy->getRegions())) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&to.front());
+    Block &block = region.front();
+    for (Operation &inner : block.without_terminator())
+      cloneLanes(inner, lanes);
+    Lanes yielded;
+    for (LaneMapping &lane : lanes)
+      for (Value value : block.getTerminator()->getOperands())
+        yielded.push_back(lane.mapping.lookup(value));
+    scf::YieldOp::create(b, from.getLoc(), yielded);
+  }
+  int64_t number = branch.getNumResults();
+  for (auto [i, lane] : llvm::enumerate(lanes))
+    lane.mapping.map(branch.getResults(), copy.getResults().slice(i * number, number));
+}
+
+SmallVector<Emitter::Lanes> Emitter::payloads(linalg::LinalgOp op, ArrayRef<Lanes> values,
+                                              const Indices &indices,
+                                              ArrayRef<int64_t> activeLanes) {
+  SmallVector<LaneMapping> lanes;
+  for (auto [number, arguments] : llvm::zip_equal(activeLanes, values)) {
+    LaneMapping &lane = lanes.emplace_back();
+    lane.number = number;
+    lane.mapping.map(op.getBlock()->getArguments(), arguments);
+    if (op.hasIndexSemantics())
+      lane.dims = dimIndices(indices, number);
+  }
+  auto body = op.getBlock()->without_terminator();
+  bool branches = llvm::any_of(body, [&](Operation &inner) {
+    auto branch = dyn_cast<scf::IfOp>(inner);
+    return branch && isSameForLanes(branch);
+  });
+  if (branches) {
+    for (Operation &inner : body)
+      cloneLanes(inner, lanes);
+  } else {
+    for (LaneMapping &lane : lanes)
+      for (Operation &inner : body)
+        clone(inner, lane.mapping, lane.dims, lane.number);
+  }
+  SmallVector<Lanes> results;
+  for (LaneMapping &lane : lanes) {
+    Lanes &yielded = results.emplace_back();
+    for (Value value : op.getBlock()->getTerminator()->getOperands())
+      yielded.push_back(!lane.mapping.contains(value) && isConstant(value)
+                            ? cloneConstant(value)
+                            : lane.mapping.lookup(value));
+  }
+  return results;
+}
+
 Emitter::Lanes Emitter::payload(linalg::LinalgOp op, ArrayRef<Value> values, const Indices &indices,
                                 int64_t lane) {
-  IRMapping mapping;
-  mapping.map(op.getBlock()->getArguments(), values);
-  SmallVector<Value> dims;
-  if (op.hasIndexSemantics())
-    dims = dimIndices(indices, lane);
-  for (Operation &inner : op.getBlock()->without_terminator())
-    clone(inner, mapping, dims, lane);
-  Lanes yielded;
-  for (Value value : op.getBlock()->getTerminator()->getOperands())
-    yielded.push_back(!mapping.contains(value) && isConstant(value) ? cloneConstant(value)
-                                                                    : mapping.lookup(value));
-  return yielded;
+  return payloads(op, {llvm::to_vector(values)}, indices, {lane}).front();
 }
 
 Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> activeLanes) {
@@ -112,17 +222,17 @@ Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> a
     for (int64_t input = 0; input < numInputs; ++input)
       inputs.push_back(plan.operands[input].isRead ? loadLanes(input, indices, activeLanes)
                                                    : Lanes(numLanes, Value()));
-    Lanes next(carried.size());
+    SmallVector<Lanes> values(numLanes);
     for (int64_t l = 0; l < numLanes; ++l) {
-      SmallVector<Value> values;
       for (const Lanes &input : inputs)
-        values.push_back(input[l]);
+        values[l].push_back(input[l]);
       for (int64_t output = 0; output < numOutputs; ++output)
-        values.push_back(carried[output * numLanes + l]);
-      Lanes yielded = payload(op, values, indices, activeLanes[l]);
+        values[l].push_back(carried[output * numLanes + l]);
+    }
+    Lanes next(carried.size());
+    for (auto [l, yielded] : llvm::enumerate(payloads(op, values, indices, activeLanes)))
       for (int64_t output = 0; output < numOutputs; ++output)
         next[output * numLanes + l] = yielded[output];
-    }
     return next;
   };
 
@@ -159,14 +269,15 @@ Emitter::Lanes Emitter::applyEpilogue(ArrayRef<Value> results, const Indices &in
     inputs.push_back(withoutUnitReshapes(input) == result
                          ? llvm::to_vector(results)
                          : loadLanes(number++, indices, activeLanes));
-  Lanes outputs;
-  for (auto [i, lane] : llvm::enumerate(activeLanes)) {
-    SmallVector<Value> values;
+  SmallVector<Lanes> values(activeLanes.size());
+  for (auto [i, arguments] : llvm::enumerate(values)) {
     for (const Lanes &input : inputs)
-      values.push_back(input[i]);
-    values.push_back(Value()); // the output's initial value, which is not read
-    outputs.push_back(payload(epilogue, values, indices, lane)[0]);
+      arguments.push_back(input[i]);
+    arguments.push_back(Value()); // the output's initial value, which is not read
   }
+  Lanes outputs;
+  for (const Lanes &yielded : payloads(epilogue, values, indices, activeLanes))
+    outputs.push_back(yielded[0]);
   return outputs;
 }
 

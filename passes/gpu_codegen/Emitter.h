@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/gpu_codegen/Kernel.h"
 #include "passes/gpu_codegen/KernelMapping.h"
@@ -29,6 +30,12 @@ private:
   struct Indices {
     llvm::SmallVector<mlir::Value> parallel, reduction;
   };
+  /// What the values and dims of a payload are for one lane.
+  struct LaneMapping {
+    int64_t number;
+    mlir::IRMapping mapping;
+    llvm::SmallVector<mlir::Value> dims;
+  };
 
   mlir::LogicalResult collectArguments();
   void emitBody();
@@ -44,13 +51,28 @@ private:
   llvm::SmallVector<mlir::Value> delinearize(mlir::Value linear, llvm::ArrayRef<KernelLoop> loops,
                                              int64_t lanes);
   mlir::Value address(unsigned operand, const Indices &indices, int64_t lane);
+  mlir::Value address(mlir::memref::LoadOp load, const Buffer &buffer,
+                      const mlir::IRMapping &mapping);
   mlir::Value loadOne(unsigned operand, const Indices &indices, int64_t lane);
   Lanes loadLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
   void storeLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<mlir::Value> values);
+  /// The payload of one lane, with its arguments.
   Lanes payload(mlir::linalg::LinalgOp op, llvm::ArrayRef<mlir::Value> arguments,
                 const Indices &indices, int64_t lane);
+  /// The payload of several lanes. Branches that all lanes take together are emitted once, so that
+  /// the lanes' loads in them can be one vector load.
+  llvm::SmallVector<Lanes> payloads(mlir::linalg::LinalgOp op, llvm::ArrayRef<Lanes> arguments,
+                                    const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
   Lanes applyEpilogue(llvm::ArrayRef<mlir::Value> results, const Indices &indices,
                       llvm::ArrayRef<int64_t> activeLanes);
+  /// Clones the constants that `from` and nested ops use, because ops after nested blocks may use
+  /// the same ones.
+  void cloneConstants(mlir::Operation &from, mlir::IRMapping &mapping);
+  /// Whether a branch depends on where an index is from a bound that is not between lanes.
+  bool isSameForLanes(mlir::scf::IfOp branch);
+  /// Emits a load whose lanes are contiguous and aligned; returns whether they are.
+  bool loadLanes(mlir::memref::LoadOp load, llvm::MutableArrayRef<LaneMapping> lanes);
+  void cloneLanes(mlir::Operation &from, llvm::MutableArrayRef<LaneMapping> lanes);
   void clone(mlir::Operation &from, mlir::IRMapping &mapping, llvm::ArrayRef<mlir::Value> dims,
              int64_t lane);
   llvm::MaybeAlign gatherAlignment(mlir::memref::LoadOp load, const Buffer &buffer);

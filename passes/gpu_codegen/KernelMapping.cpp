@@ -3,6 +3,7 @@
 #include "passes/gpu_codegen/KernelMapping.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -46,6 +47,8 @@ static StringRef shortName(Operation &op) {
     return "";
   if (isa<memref::LoadOp>(op))
     return "gather";
+  if (isa<scf::IfOp>(op))
+    return "concat";
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp,
           arith::FPToUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op))
     return "cast";

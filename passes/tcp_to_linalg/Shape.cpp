@@ -127,7 +127,7 @@ struct ReversePattern : public OpConversionPattern<tcp::ReverseOp> {
   }
 };
 
-/// On the GPU one generic that selects the input by index; on the CPU one insertion per input.
+/// On the GPU one generic that finds the input by index; on the CPU one insertion per input.
 struct ConcatPattern : public OpConversionPattern<tcp::ConcatOp> {
   using OpConversionPattern<tcp::ConcatOp>::OpConversionPattern;
 
@@ -154,32 +154,52 @@ struct ConcatPattern : public OpConversionPattern<tcp::ConcatOp> {
 
   static Value choose(OpBuilder &builder, Location loc, RankedTensorType type, int64_t dim,
                       ValueRange inputs) {
-    return parallelGeneric(
-        builder, loc, type, {}, {}, [&](OpBuilder &inner, Location innerLoc, ValueRange) {
-          SmallVector<Value> indices;
-          for (int64_t i = 0; i < type.getRank(); ++i)
-            indices.push_back(linalg::IndexOp::create(inner, innerLoc, i));
-          Value position = indices[dim], zero = arith::ConstantIndexOp::create(inner, innerLoc, 0),
-                result;
-          int64_t offset = 0;
-          for (Value input : inputs) {
-            int64_t size = shapeOf(input)[dim];
-            Value start = arith::ConstantIndexOp::create(inner, innerLoc, offset);
-            Value last = arith::ConstantIndexOp::create(inner, innerLoc, size - 1);
-            // Clamp, so that every read is in bounds, even if another input is selected.
-            Value index = arith::SubIOp::create(inner, innerLoc, position, start);
-            indices[dim] = arith::MaxSIOp::create(
-                inner, innerLoc, arith::MinSIOp::create(inner, innerLoc, index, last), zero);
-            Value element = tensor::ExtractOp::create(inner, innerLoc, input, indices);
-            Value reached =
-                arith::CmpIOp::create(inner, innerLoc, arith::CmpIPredicate::sge, position, start);
-            result = result
-                         ? Value(arith::SelectOp::create(inner, innerLoc, reached, element, result))
-                         : element;
-            offset += size;
-          }
-          return result;
-        });
+    SmallVector<Part> parts;
+    int64_t start = 0;
+    for (Value input : inputs) {
+      if (shapeOf(input)[dim] != 0)
+        parts.push_back({input, start});
+      start += shapeOf(input)[dim];
+    }
+    if (parts.empty())
+      parts.push_back({inputs.front(), 0});
+    return parallelGeneric(builder, loc, type, {}, {},
+                           [&](OpBuilder &inner, Location innerLoc, ValueRange) {
+                             SmallVector<Value> indices;
+                             for (int64_t i = 0; i < type.getRank(); ++i)
+                               indices.push_back(linalg::IndexOp::create(inner, innerLoc, i));
+                             return read(inner, innerLoc, parts, dim, indices);
+                           });
+  }
+
+  /// An input, and the index in the result at which it starts.
+  struct Part {
+    Value input;
+    int64_t start;
+  };
+
+  /// Reads the element at `indices` from the part that has it, which a binary search finds.
+  static Value read(OpBuilder &builder, Location loc, ArrayRef<Part> parts, int64_t dim,
+                    SmallVector<Value> indices) {
+    auto constant = [&](int64_t value) {
+      return arith::ConstantIndexOp::create(builder, loc, value);
+    };
+    if (parts.size() == 1) {
+      if (parts[0].start != 0)
+        indices[dim] = arith::SubIOp::create(builder, loc, indices[dim], constant(parts[0].start));
+      return tensor::ExtractOp::create(builder, loc, parts[0].input, indices);
+    }
+    size_t half = parts.size() / 2;
+    Value before = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, indices[dim],
+                                         constant(parts[half].start));
+    auto yield = [&](ArrayRef<Part> here) {
+      return [&, here](OpBuilder &inner, Location innerLoc) {
+        scf::YieldOp::create(inner, innerLoc, read(inner, innerLoc, here, dim, indices));
+      };
+    };
+    return scf::IfOp::create(builder, loc, before, yield(parts.take_front(half)),
+                             yield(parts.drop_front(half)))
+        .getResult(0);
   }
 };
 

@@ -31,8 +31,8 @@ LARGE = (
     "input_nchw", "input_nchw_odd", "pointwise_large", "pointwise_remainder", "broadcast_channels",
     "broadcast_rows", "softmax_long",
     "softmax_channels", "layer_norm_long", "mean_spatial", "mean_pixels", "mean_batch", "mean_rows",
-    "amax_all", "pool_channels", "concat_channels", "concat_rows", "pad_spatial", "slice_channels",
-    "transpose_large", "depthwise",
+    "amax_all", "pool_channels", "concat_channels", "concat_rows", "concat_columns",
+    "concat_odd_columns", "pad_spatial", "slice_channels", "transpose_large", "depthwise",
     "matmul_odd",
 )  # fmt: skip
 
@@ -80,6 +80,14 @@ def large(name: str):
         "pool_channels": (nn.MaxPool2d(3, 2, 1), [image]),
         "concat_channels": (Function(lambda x, y: torch.cat([x, y], 1)), [image, (2, 24, 56, 56)]),
         "concat_rows": (Function(lambda x, y: torch.cat([x, y], 0)), [(100, 64), (28, 64)]),
+        "concat_columns": (
+            Function(lambda *x: torch.cat([*x, x[0] * 2], 1)),
+            [(1536, size) for size in (16, 8, 40, 0, 192)],
+        ),
+        "concat_odd_columns": (
+            Function(lambda *x: torch.relu(torch.cat(x, 1))),
+            [(1536, size) for size in (3, 8, 1, 196)],
+        ),
         "pad_spatial": (Function(lambda x: F.pad(x, (1, 2, 3, 4), value=0.5)), [image]),
         "slice_channels": (Function(lambda x: x[:, 3:40:2] + 1), [image]),
         "transpose_large": (Function(lambda x: x.permute(0, 2, 3, 1) * 1.5), [(3, 200, 30, 31)]),

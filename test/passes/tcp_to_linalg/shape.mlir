@@ -65,13 +65,26 @@ func.func @concat_cpu(%a: tensor<1x2xf32>, %b: tensor<1x3xf32>) -> tensor<1x5xf3
   return %0 : tensor<1x5xf32>
 }
 
+// A binary search finds the input. Those without elements are not in it.
 // CHECK-LABEL: func.func @concat_cuda
-// CHECK-COUNT-1: linalg.generic
-// CHECK-COUNT-2: tensor.extract
-// CHECK: arith.select
-func.func @concat_cuda(%a: tensor<1x2xf32>, %b: tensor<1x3xf32>) -> tensor<1x5xf32> attributes {tcp.target = "cuda"} {
-  %0 = tcp.concat %a, %b {dim = 1 : i64} : tensor<1x2xf32>, tensor<1x3xf32> -> tensor<1x5xf32>
-  return %0 : tensor<1x5xf32>
+// CHECK-SAME: %[[A:.*]]: tensor<1x2xf32>, %[[B:.*]]: tensor<1x3xf32>, %{{.*}}: tensor<1x0xf32>, %[[C:.*]]: tensor<1x1xf32>)
+// CHECK: linalg.generic
+// CHECK: %[[ROW:.*]] = linalg.index 0
+// CHECK: %[[AT:.*]] = linalg.index 1
+// CHECK: %[[FIRST:.*]] = arith.cmpi ult, %[[AT]], %c2
+// CHECK: scf.if %[[FIRST]] -> (f32) {
+// CHECK: tensor.extract %[[A]][%[[ROW]], %[[AT]]]
+// CHECK: } else {
+// CHECK: %[[SECOND:.*]] = arith.cmpi ult, %[[AT]], %c5
+// CHECK: scf.if %[[SECOND]] -> (f32) {
+// CHECK: %[[I:.*]] = arith.subi %[[AT]], %c2
+// CHECK: tensor.extract %[[B]][%[[ROW]], %[[I]]]
+// CHECK: } else {
+// CHECK: %[[J:.*]] = arith.subi %[[AT]], %c5
+// CHECK: tensor.extract %[[C]][%[[ROW]], %[[J]]]
+func.func @concat_cuda(%a: tensor<1x2xf32>, %b: tensor<1x3xf32>, %none: tensor<1x0xf32>, %c: tensor<1x1xf32>) -> tensor<1x6xf32> attributes {tcp.target = "cuda"} {
+  %0 = tcp.concat %a, %b, %none, %c {dim = 1 : i64} : tensor<1x2xf32>, tensor<1x3xf32>, tensor<1x0xf32>, tensor<1x1xf32> -> tensor<1x6xf32>
+  return %0 : tensor<1x6xf32>
 }
 
 // CHECK-LABEL: func.func @pad_interior_cpu
