@@ -29,7 +29,7 @@ import torch
 from benchmarks.zoo.measure import PEERS, Figures, measure
 from benchmarks.zoo.models import MODELS, Row
 
-__all__ = ["main", "table"]
+__all__ = ["main", "mean", "ratio", "table"]
 
 _LIMIT_SECONDS = 600
 
@@ -155,16 +155,15 @@ def table(rows: Sequence[Figures]) -> str:
         lines.append(f"| {row.row} | {' | '.join(cells)} |")
     everything = [each for values in ratios.values() for each in values]
     if everything:
-        means = [
-            f"{_mean(values):.2f} at batch {batch}" for batch, values in sorted(ratios.items())
-        ]
-        lines += ["", f"Geometric mean {_mean(everything):.2f}: {', '.join(means)}."]
+        means = [f"{mean(values):.2f} at batch {batch}" for batch, values in sorted(ratios.items())]
+        lines += ["", f"Geometric mean {mean(everything):.2f}: {', '.join(means)}."]
         below = [row.row for row in rows if (found := ratio(row)) is not None and found < 1]
         lines.append(f"{len(below)} of {len(everything)} rows below 1: {', '.join(below) or '-'}.")
     return "\n".join(lines)
 
 
-def _mean(values: Sequence[float]) -> float:
+def mean(values: Sequence[float]) -> float:
+    """The geometric mean."""
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
