@@ -140,8 +140,9 @@ def _line(row: Figures) -> str:
 def table(rows: Sequence[Figures]) -> str:
     """The table in Markdown, geometric means by batch size, and the rows below 1."""
     lines = [
-        "| row | Convoy ms | eager | torch.compile | best peer / Convoy | error | load s |",
-        "|---|---|---|---|---|---|---|",
+        "| row | Convoy ms | eager | torch.compile | best peer / Convoy | error | load s "
+        "| MB | torch.compile's MB |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     ratios: dict[int, list[float]] = {}
     for row in rows:
@@ -152,6 +153,10 @@ def table(rows: Sequence[Figures]) -> str:
         cells += ["-" if found is None else f"{found:.2f}" if found >= 1 else f"**{found:.2f}**"]
         cells += [f"{row.errors['convoy']:.1e}" if "convoy" in row.errors else "-"]
         cells += [f"{row.seconds['convoy']:.0f}" if "convoy" in row.seconds else "-"]
+        cells += [
+            f"{row.megabytes[each]:.0f}" if each in row.megabytes else "-"
+            for each in ("convoy", "compile")
+        ]
         lines.append(f"| {row.row} | {' | '.join(cells)} |")
     everything = [each for values in ratios.values() for each in values]
     if everything:

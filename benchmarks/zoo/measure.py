@@ -40,6 +40,9 @@ class Figures:
         ms: Milliseconds of a replay, by runner.
         errors: The largest difference from float32, relative to the largest number, by runner.
         seconds: Seconds of tuning or compilation until the first result, by runner.
+        megabytes: Device memory of weights, activations and workspaces, by runner. Convoy's is what
+            a load takes from the GPU, with its code; that of peers is the peak of PyTorch's
+            allocator.
         failures: The reason, by runner that failed.
         profile: Convoy's calls: a description, how often it runs, and microseconds in place.
     """
@@ -48,6 +51,7 @@ class Figures:
     ms: dict[str, float] = field(default_factory=dict)
     errors: dict[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    megabytes: dict[str, float] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     profile: list[tuple[str, int, float]] = field(default_factory=list)
 
@@ -86,26 +90,33 @@ def measure(
             artifact, weights=state, plan_cache=plans, tune=tune, poison=True
         ) as checked:
             figures.errors["convoy"] = _error(checked(*on_device), reference)
+        free, _ = torch.cuda.mem_get_info()
         program = convoy_runtime.load(artifact, weights=state, plan_cache=plans)
         assert isinstance(program, CudaProgram)
         programs.append(program)
         program(*on_device)
         torch.cuda.synchronize()
         figures.seconds["convoy"] = time.perf_counter() - start
+        figures.megabytes["convoy"] = (free - torch.cuda.mem_get_info()[0]) / 1e6
         stream = torch.cuda.current_stream().cuda_stream
         replays["convoy"] = lambda: program.replay(stream)
     except Exception as error:
         figures.failures["convoy"] = f"{type(error).__name__}: {error}"
     narrow = tuple(_narrow(each, row.dtype) for each in on_device)
     module = module.to(getattr(torch, row.dtype)).to(memory_format=torch.channels_last)
+    weights = sum(each.nbytes for each in module.state_dict().values())
     with torch.no_grad():
         for peer in peers:
             torch._dynamo.reset()
+            torch.cuda.reset_peak_memory_stats()
+            allocated = torch.cuda.memory_allocated()
             start = time.perf_counter()
             try:
                 called = module if peer == "eager" else torch.compile(module)
                 replays[peer], result = _captured(called, narrow)
                 figures.seconds[peer] = time.perf_counter() - start
+                peak = torch.cuda.max_memory_allocated() - allocated + weights
+                figures.megabytes[peer] = peak / 1e6
                 figures.errors[peer] = _error(result, reference)
             except Exception as error:
                 figures.failures[peer] = f"{type(error).__name__}: {error}"

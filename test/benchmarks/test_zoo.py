@@ -18,7 +18,9 @@ OWN = ("yolo_body", "unet_bilinear", "unet_transposed", "decoder", "diffusion", 
 
 
 def figures(row: str, **ms: float) -> Figures:
-    return Figures(row, ms=ms, errors={"convoy": 1e-3}, seconds={"convoy": 5.0})
+    return Figures(
+        row, ms=ms, errors={"convoy": 1e-3}, seconds={"convoy": 5.0}, megabytes={"convoy": 12.3}
+    )
 
 
 def test_rows() -> None:
@@ -37,8 +39,8 @@ def test_table() -> None:
     ]
     assert [ratio(row) for row in rows] == [2.0, 0.5, None]
     text = table(rows)
-    assert "| a-float16-32 | 1.000 | 1.000 | 0.500 | **0.50** | 1.0e-03 | 5 |" in text
-    assert "| b-float16-1 | - | 1.000 | - | - | - | - |" in text
+    assert "| a-float16-32 | 1.000 | 1.000 | 0.500 | **0.50** | 1.0e-03 | 5 | 12 | - |" in text
+    assert "| b-float16-1 | - | 1.000 | - | - | - | - | - | - |" in text
     assert "Geometric mean 1.00: 2.00 at batch 1, 0.50 at batch 32." in text
     assert text.endswith("1 of 2 rows below 1: a-float16-32.")
 
