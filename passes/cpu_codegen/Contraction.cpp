@@ -158,6 +158,10 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     n = 0, h = 1, w = 2, k = 3;
     reductions = {4, 5, 6};
     dims = {0, 1, 2, 3};
+  } else if (isa<linalg::DepthwiseConv2DNhwcHwcOp>(product)) {
+    n = 0, h = 1, w = 2, k = 3;
+    reductions = {4, 5};
+    dims = {0, 1, 2, 3};
   } else if (isa<linalg::MatmulOp>(product)) {
     w = 0, k = 1;
     reductions = {2};
@@ -189,12 +193,12 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     return dim < 0 ? otherwise : values[dim];
   };
   found.images = at(ranges, n, 1), found.rows = at(ranges, h, 1), found.columns = at(ranges, w, 1);
-  found.input = {input, at(*in, n, 0), at(*in, h, 0), at(*in, w, 0), 0};
+  found.input = {input, at(*in, n, 0), at(*in, h, 0), at(*in, w, 0), (*in)[k]};
   found.output = {output, at(*out, n, 0), at(*out, h, 0), at(*out, w, 0), 1};
   found.filterImage = at(*weights, n, 0);
   found.groups = at(ranges, g, 1), found.filterGroup = at(*weights, g, 0);
   found.input.g = at(*in, g, 0), found.output.g = at(*out, g, 0);
-  if (at(*weights, h, 0) != 0 || at(*weights, w, 0) != 0 || (*in)[k] != 0)
+  if (at(*weights, h, 0) != 0 || at(*weights, w, 0) != 0 || found.input.k > 1)
     return failure();
   if (inBlock >= 0) {
     found.block = ranges[inBlock];

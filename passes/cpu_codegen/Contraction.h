@@ -25,13 +25,13 @@ struct ReductionLoop {
 };
 
 /// output[n, h, w, k] = epilogue(init + sum over loops of input[n, h, w, ...] * filter[..., k]),
-/// all f32.
+/// all f32. The input of a depthwise convolution has the dim k too.
 struct Contraction {
   mlir::linalg::LinalgOp product;
   mlir::linalg::FillOp fill;        ///< if null, the output holds the initial value
   mlir::linalg::GenericOp epilogue; ///< may be null
   int64_t images, rows, columns, channels;
-  PixelBuffer input; ///< at the window's first element; k is 0
+  PixelBuffer input; ///< at the window's first element; k is 1 for depthwise convolutions
   PixelBuffer output;
   mlir::Value filter;
   int64_t filterImage = 0;             ///< stride of the filter between images (batched products)

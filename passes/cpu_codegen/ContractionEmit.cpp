@@ -160,18 +160,21 @@ void Emitter::store(Value vector, const Flat &to, Value at, bool partial, int64_
 
 SmallVector<Value> Emitter::step(const Tile &tile, Value inputBase, Value filterBase,
                                  ValueRange sums) {
+  auto loadVector = [&](const Flat &from, Value at, int64_t v) {
+    bool partial = v + 1 == tile.vectors && tile.lastLanes != unit.lanes;
+    return load(from, add(at, v * unit.lanes), partial, tile.lastLanes);
+  };
   SmallVector<Value> weights, next;
-  for (int64_t v = 0; v < tile.vectors; ++v) {
-    bool last = v + 1 == tile.vectors;
-    weights.push_back(load(filter, add(filterBase, v * unit.lanes),
-                           last && tile.lastLanes != unit.lanes, tile.lastLanes));
-  }
+  for (int64_t v = 0; v < tile.vectors; ++v)
+    weights.push_back(loadVector(filter, filterBase, v));
   for (int64_t row = 0; row < tile.rows; ++row)
     for (int64_t column = 0; column < tile.columns; ++column) {
-      Value at = add(inputBase, row * c.input.h + column * c.input.w);
-      Value pixel = splat(memref::LoadOp::create(b, input.buffer, at));
-      for (Value weight : weights)
-        next.push_back(vector::FMAOp::create(b, pixel, weight, sums[next.size()]));
+      Value at = add(inputBase, row * c.input.h + column * c.input.w), pixel;
+      if (c.input.k == 0)
+        pixel = splat(memref::LoadOp::create(b, input.buffer, at));
+      for (auto [v, weight] : llvm::enumerate(weights))
+        next.push_back(vector::FMAOp::create(b, pixel ? pixel : loadVector(input, at, v), weight,
+                                             sums[next.size()]));
     }
   return next;
 }

@@ -131,7 +131,8 @@ private:
 bool Matcher::isReduction(linalg::LinalgOp op) const {
   if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return false;
-  if (!isForCpu || isa<linalg::Conv2DNhwcHwcfOp, linalg::MatmulOp, linalg::BatchMatmulOp>(op))
+  if (!isForCpu || isa<linalg::Conv2DNhwcHwcfOp, linalg::DepthwiseConv2DNhwcHwcOp, linalg::MatmulOp,
+                       linalg::BatchMatmulOp>(op))
     return true;
   return isa<linalg::GenericOp>(op) && op.getNumDpsInputs() == 2 && op.getNumLoops() == 8 &&
          op.getNumReductionLoops() == 3;
