@@ -173,9 +173,26 @@ Value padded(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> lo
     auto attrs = [&](ArrayRef<int64_t> values) {
       return getAsIndexOpFoldResult(builder.getContext(), values);
     };
-    SmallVector<int64_t> ones(shape.size(), 1);
-    return tensor::InsertSliceOp::create(builder, loc, value, filled(builder, loc, shape, padding),
-                                         attrs(low), attrs(type.getShape()), attrs(ones));
+    SmallVector<OpFoldResult> ones = attrs(SmallVector<int64_t>(shape.size(), 1));
+    Value result = tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
+    // The faces of the border, those of outer dims first. Filling all would write the inside twice.
+    SmallVector<int64_t> start(shape.size(), 0), sizes = shape;
+    for (auto [i, size] : llvm::enumerate(type.getShape())) {
+      for (auto [from, count] :
+           {std::pair(int64_t(0), low[i]), std::pair(low[i] + size, high[i])}) {
+        if (count == 0)
+          continue;
+        start[i] = from, sizes[i] = count;
+        Value face =
+            tensor::ExtractSliceOp::create(builder, loc, result, attrs(start), attrs(sizes), ones);
+        face = linalg::FillOp::create(builder, loc, padding, face).getResult(0);
+        result = tensor::InsertSliceOp::create(builder, loc, face, result, attrs(start),
+                                               attrs(sizes), ones);
+      }
+      start[i] = low[i], sizes[i] = size;
+    }
+    return tensor::InsertSliceOp::create(builder, loc, value, result, attrs(low),
+                                         attrs(type.getShape()), ones);
   }
   return parallelGeneric(
       builder, loc, type.clone(shape), {}, {},
