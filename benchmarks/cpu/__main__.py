@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils import _pytree
 
 from benchmarks.cpu.runners import RUNNERS
 from benchmarks.zoo.__main__ import mean
@@ -103,9 +104,12 @@ def _measure(runner: str, name: str, options: argparse.Namespace) -> dict[str, A
     torch.set_num_threads(options.threads)
     module, inputs = MODELS[name].build(options.batch)
     with torch.inference_mode():
-        expected = np.asarray(module(*inputs))
+        expected = [np.asarray(each) for each in _pytree.tree_leaves(module(*inputs))]
     run = RUNNERS[runner](module, inputs, options.threads)
-    error = np.abs(np.asarray(run()) - expected).max() / np.abs(expected).max()
+    error = max(
+        np.abs(np.asarray(got) - wanted).max() / np.abs(wanted).max()
+        for got, wanted in zip(_pytree.tree_leaves(run()), expected, strict=True)
+    )
     end, times = time.perf_counter() + options.seconds, []
     while len(times) < 5 or time.perf_counter() < end:
         start = time.perf_counter()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """Functions that prepare a model of the zoo for one CPU runner. Each takes the module, its inputs
-and the number of threads, and returns a function that runs the model once, whose result is a tensor
-or an array."""
+and the number of threads, and returns a function that runs the model once, with tensors or arrays
+as results, in the order of the model's results."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _onnxruntime(module: nn.Module, inputs: tuple[Tensor, ...], threads: int) ->
         )
     names = [each.name for each in session.get_inputs()]
     feeds = {name: x.numpy() for name, x in zip(names, inputs, strict=True)}
-    return lambda: session.run(None, feeds)[0]
+    return lambda: session.run(None, feeds)
 
 
 def _openvino(module: nn.Module, inputs: tuple[Tensor, ...], threads: int) -> Run:
@@ -79,7 +79,7 @@ def _openvino(module: nn.Module, inputs: tuple[Tensor, ...], threads: int) -> Ru
         )
     request = compiled.create_infer_request()
     arrays = [x.numpy() for x in inputs]
-    return lambda: next(iter(request.infer(arrays, share_inputs=True).values()))
+    return lambda: list(request.infer(arrays, share_inputs=True).values())
 
 
 #: Name to the function that prepares a runner.
