@@ -9,6 +9,7 @@
 #include "passes/kernels/Conv1x1WgmmaKernels.h"
 #include "passes/kernels/ConvKernels.h"
 #include "passes/kernels/ConvWgmmaKernels.h"
+#include "passes/kernels/DepthwiseKernels.h"
 #include "passes/kernels/MatmulKernels.h"
 #include "passes/kernels/MeanKernels.h"
 #include "passes/kernels/StemKernels.h"
@@ -50,6 +51,8 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
   std::optional<ConvGraph> form = matchConvGraph(graph, allowTf32, reason);
   if (!form)
     return {};
+  if (form->isDepthwise())
+    return {depthwiseVariants(*form, reason), true};
   Offer offer = {convVariants(*form), isSmall(*form)};
   if (offer.isPreferred)
     return offer;

@@ -21,6 +21,12 @@ int64_t ConvGraph::depth() const {
   return w[1] * w[2] * w[3];
 }
 
+bool ConvGraph::isDepthwise() const {
+  cudnn::ConvolutionOp op = conv;
+  ArrayRef<int64_t> x = op.getX().getType().getShape(), w = op.getW().getType().getShape();
+  return x[1] > 1 && w[1] == 1 && w[0] == x[1];
+}
+
 Type ConvGraph::element() const {
   return cudnn::ConvolutionOp(conv).getX().getType().getElementType();
 }
@@ -30,7 +36,7 @@ Variant ConvGraph::variant() const {
   Variant variant;
   variant.tensors = {placeOf(op.getX()), placeOf(op.getW()), bias, residual,
                      op->getParentOfType<cudnn::GraphOp>().getNumArguments()};
-  variant.tf32 = element().isF32();
+  variant.tf32 = element().isF32() && !isDepthwise();
   return variant;
 }
 
@@ -76,14 +82,14 @@ bool Matcher::matchConv(Operation &op) {
   element = x.getElementType();
   if (!element.isF16() && !element.isBF16() && !element.isF32())
     return refuse("elements are not f16, bf16 or f32");
-  if (element.isF32() && !allowTf32)
+  if (element.isF32() && !allowTf32 && !form.isDepthwise())
     return refuse("kernels round f32 to TF32, which allow-tf32=false forbids");
   if (!isImage(x) || !isImage(w) || !isa<BlockArgument>(form.conv.getX()) ||
       !isa<BlockArgument>(form.conv.getW()))
     return refuse(
         "input and filter are not two arguments of the same type in packed channels-last memory");
-  if (x.getShape()[1] != w.getShape()[1])
-    return refuse("the convolution has groups");
+  if (x.getShape()[1] != w.getShape()[1] && !form.isDepthwise())
+    return refuse("the convolution has groups and is not depthwise");
   // Kernels copy 16 bytes at a time.
   int64_t together = 128 / element.getIntOrFloatBitWidth();
   if (x.getShape()[1] % together != 0 || w.getShape()[0] % together != 0)

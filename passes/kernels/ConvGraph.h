@@ -16,14 +16,17 @@ struct ConvGraph : Epilogue {
 
   /// The number of pixels and channels of the result, and of products per element.
   int64_t rows() const, columns() const, depth() const;
+  /// Whether each channel of the result has a channel of the input for itself.
+  bool isDepthwise() const;
   /// The element type of input and filter.
   mlir::Type element() const;
   /// The common fields of all kernels for it: the tensors, and whether factors are rounded to TF32.
   Variant variant() const;
 };
 
-/// Matches a `graph` of this form: two spatial dims, no groups, channels-last memory, 16-bit floats
-/// or with `allowTf32` f32, accumulation in f32. Otherwise returns nothing and sets `reason`.
+/// Matches a `graph` of this form: two spatial dims, no groups or a depthwise convolution,
+/// channels-last memory, 16-bit floats or f32 (with `allowTf32`, or depthwise), accumulation in
+/// f32. Otherwise returns nothing and sets `reason`.
 std::optional<ConvGraph> matchConvGraph(cudnn::GraphOp graph, bool allowTf32, std::string &reason);
 
 } // namespace convoy

@@ -62,6 +62,20 @@ constexpr int kConvWgmmaColumns[] = {CONVOY_CONV_WGMMA_COLUMNS(CONVOY_ITEM)};
 #define CONVOY_CONV_WGMMA_FETCHED(X) X(16) X(20) X(24)
 constexpr int kConvWgmmaFetched[] = {CONVOY_CONV_WGMMA_FETCHED(CONVOY_ITEM)};
 
+/// depthwise.cu: y[n, p, c] = clamp(sum over taps of x * w[c] + bias[c] + residual[n, p, c]).
+struct DepthwiseArguments {
+  int images, height, width, channels; ///< x
+  int outHeight, outWidth;             ///< y
+  int tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW;
+  int lanes, strips, rows; ///< threads per block: pieces of 16 bytes, strips of a row, and rows
+  float lower, upper;
+};
+/// Pixels per thread.
+#define CONVOY_DEPTHWISE_PIXELS(X) X(1) X(2) X(4) X(8)
+constexpr int kDepthwisePixels[] = {CONVOY_DEPTHWISE_PIXELS(CONVOY_ITEM)};
+/// Maximum taps of a row, whose filters are in registers.
+constexpr int kDepthwiseMostTaps = 11;
+
 /// matmul.cu: y[m, n] = clamp(sum over k of x[m, k] * w[k, n] + bias[n] + residual[m, n]).
 struct MatmulArguments {
   int rows, depth, columns;

@@ -130,6 +130,27 @@ def build(name: str):
         "wgmma_1x1_filters": (nn.Conv2d(64, 192, 1), [(10, 64, 47, 47)]),
         # Tiles without a pixel of the image.
         "wgmma_padding": (nn.Conv2d(64, 64, 3, padding=40), [(1, 64, 24, 24)]),
+        "dw_3x3": (nn.Conv2d(96, 96, 3, padding=1, groups=96), [(2, 96, 28, 28)]),
+        "dw_7x7": (nn.Conv2d(192, 192, 7, padding=3, groups=192), [(8, 192, 28, 28)]),
+        "dw_relu": (
+            nn.Sequential(nn.Conv2d(64, 64, 5, padding=2, groups=64, bias=False), nn.ReLU()),
+            [(1, 64, 14, 14)],
+        ),
+        "dw_relu6": (
+            nn.Sequential(nn.Conv2d(144, 144, 3, 2, 1, groups=144), nn.ReLU6()),
+            [(4, 144, 56, 56)],
+        ),
+        "dw_residual": (
+            Residual(nn.Conv2d(32, 32, 3, padding=1, groups=32)),
+            [(2, 32, 31, 33), (2, 32, 31, 33)],
+        ),
+        # Channels that fill one piece, rows that no strip divides, and an uneven window.
+        "dw_odd": (
+            nn.Conv2d(40, 40, (3, 5), (2, 3), (2, 1), (1, 2), groups=40),
+            [(3, 40, 23, 37)],
+        ),
+        # More pixels than the threads of a block.
+        "dw_wide": (nn.Conv2d(16, 16, (1, 11), padding=(0, 5), groups=16), [(1, 16, 1, 5000)]),
         "stem_resnet": (stem(3, 64, 7), [(1, 3, 224, 224)]),
         # Several strips per block, and a shorter last one.
         "stem_batch": (stem(3, 64, 7), [(53, 3, 80, 128)]),
@@ -177,6 +198,7 @@ CASES = (
     "wgmma_3x3", "wgmma_residual", "wgmma_relu6", "wgmma_filters", "wgmma_odd", "wgmma_5x5",
     "wgmma_1x1", "wgmma_1x1_residual",
     "wgmma_1x1_filters", "wgmma_padding",
+    "dw_3x3", "dw_7x7", "dw_relu", "dw_relu6", "dw_residual", "dw_odd", "dw_wide",
     "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",
     "mean_resnet", "mean_odd", "mean_large", "mean_batch",
     "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd",

@@ -1,0 +1,62 @@
+// RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels="allow-tf32=false remarks" --verify-diagnostics | filecheck %s
+// RUN: convoy-opt %s --split-input-file -pass-pipeline="builtin.module(cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)" | filecheck %s --check-prefix=PTX
+
+// Eight pixels per thread keep a large GPU busy; four are offered too. Products are computed in
+// full, so f32 needs no TF32.
+// CHECK: gpu.module @large_8x16x4x4
+// CHECK: llvm.call @convoy_depthwise_f32_8(
+// CHECK: gpu.module @large_4x16x7x2
+// CHECK-NOT: gpu.module
+// CHECK: cudnn.graph @large(
+// CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_80", grid = 672 : i64, name = "large_8x16x4x4", shared_bytes = 2304 : i64, tf32 = false, variant = "8x16x4x4"}
+// CHECK-SAME: cudnn.preference = "kernel"
+
+// A filter is read from shared memory and a column of the window from the input, 16 bytes each: in
+// a row of the window ten columns for eight pixels. Nothing is in local memory.
+// PTX: gpu.binary @large_8x16x4x4
+// PTX-NOT: .local
+// PTX: gpu.binary @large_4x16x7x2
+cudnn.graph @large(%x: !cudnn.tensor_desc<32x192x28x28xf32, NHWC>, %w: !cudnn.tensor_desc<192x1x3x3xf32, NHWC>) -> !cudnn.tensor_desc<32x192x28x28xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<32x192x28x28xf32, NHWC>, !cudnn.tensor_desc<192x1x3x3xf32, NHWC> -> !cudnn.tensor_desc<32x192x28x28xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 upper_clip = 6.0 : !cudnn.tensor_desc<32x192x28x28xf32, NHWC> -> !cudnn.tensor_desc<32x192x28x28xf32, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<32x192x28x28xf32, NHWC>
+}
+
+// -----
+
+// Few pixels: one per thread, in more blocks.
+// CHECK: gpu.module @small_1x12x14x1
+// CHECK: gpu.module @small_2x12x7x1
+// CHECK-NOT: gpu.module
+cudnn.graph @small(%x: !cudnn.tensor_desc<1x576x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<576x1x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x576x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x576x14x14xf16, NHWC>, !cudnn.tensor_desc<576x1x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x576x14x14xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 upper_clip = 6.0 : !cudnn.tensor_desc<1x576x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x576x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x576x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel: its window has more than 11 columns}}
+cudnn.graph @wide(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x1x3x12xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x5xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x1x3x12xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x5xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 upper_clip = 6.0 : !cudnn.tensor_desc<1x64x14x5xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x5xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x5xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel: channels are not a multiple of 8}}
+cudnn.graph @odd(%x: !cudnn.tensor_desc<1x20x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<20x1x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x20x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x20x14x14xf16, NHWC>, !cudnn.tensor_desc<20x1x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x20x14x14xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 upper_clip = 6.0 : !cudnn.tensor_desc<1x20x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x20x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x20x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel: the convolution has groups and is not depthwise}}
+cudnn.graph @multiplied(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<128x1x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x128x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<128x1x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x128x14x14xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 upper_clip = 6.0 : !cudnn.tensor_desc<1x128x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x128x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x128x14x14xf16, NHWC>
+}
