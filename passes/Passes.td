@@ -544,7 +544,9 @@ def SplitReductionsPass : Pass<"convoy-split-reductions", "::mlir::func::FuncOp"
     most 2048 elements, and a generic that reduces the results of the parts, which is split in turn.
     So no accumulator sums more than 8192 numbers sequentially, and the parts are parallel. A third
     generic reduces the remainder; the second one starts from its result. On the CPU the sums of f32
-    parts are added in f64.
+    parts are added in f64. In cuda functions, reductions of at most 65536 elements (262144 if there
+    are many) stay whole if a later op also reads their input: `plan-group-rows` makes one kernel of
+    them, in which a block shares each reduction.
 
     ```mlir
     linalg.generic {iterator_types = ["reduction"]} ins(%x : tensor<1000000xf32>) outs(%zero : tensor<f32>)
@@ -621,6 +623,28 @@ def PlanOutParamsPass : Pass<"plan-out-params", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def GroupRowsPass : Pass<"plan-group-rows", "::mlir::func::FuncOp"> {
+  let summary = "group reductions over the same rows and elementwise ops on these rows";
+  let description = [{
+    In cuda functions, moves reductions over the same dims and the elementwise ops that read or
+    write the same rows, e.g. a softmax or a layer norm with the sum before it, into one
+    `scf.execute_region`, which phase `host` lowers as one kernel. Ops may see the rows through
+    reshapes and transposes. Buffers that only these ops use move into the region and get no place
+    in the arena.
+
+    ```mlir
+    scf.execute_region no_inline {
+      %sum = memref.alloc() : memref<64xf32>
+      linalg.fill ins(%zero : f32) outs(%sum : memref<64xf32>)
+      linalg.generic {...} ins(%x : memref<64x768xf32>) outs(%sum : memref<64xf32>) {...}
+      linalg.generic {...} ins(%x, %sum : memref<64x768xf32>, memref<64xf32>) outs(%y : memref<64x768xf32>) {...}
+      scf.yield
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 
 def GroupEpiloguesPass : Pass<"plan-group-epilogues", "::mlir::func::FuncOp"> {

@@ -22,6 +22,30 @@ int64_t packedBytes(ShapedType type) {
   return type.getNumElements() * elementBytes(type.getElementType());
 }
 
+bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> steps, int64_t &start) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    start += scale * constant.getValue();
+    return true;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    steps[dim.getPosition()] += scale;
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (expr.getKind() == AffineExprKind::Add)
+    return addLinear(binary.getLHS(), scale, steps, start) &&
+           addLinear(binary.getRHS(), scale, steps, start);
+  if (expr.getKind() != AffineExprKind::Mul)
+    return false;
+  if (auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+    return addLinear(binary.getLHS(), scale * factor.getValue(), steps, start);
+  if (auto factor = dyn_cast<AffineConstantExpr>(binary.getLHS()))
+    return addLinear(binary.getRHS(), scale * factor.getValue(), steps, start);
+  return false;
+}
+
 bool isConstant(Value value) {
   Operation *op = value.getDefiningOp();
   return op && op->hasTrait<OpTrait::ConstantLike>();

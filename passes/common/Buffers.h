@@ -35,6 +35,11 @@ struct ByteRange {
 /// dynamic.
 mlir::FailureOr<Buffer> traceBuffer(mlir::Value memref);
 
+/// Adds `scale * expr` to `steps`, one per dim of the expression, and `start`. Returns false if
+/// `expr` is not linear.
+bool addLinear(mlir::AffineExpr expr, int64_t scale, llvm::MutableArrayRef<int64_t> steps,
+               int64_t &start);
+
 /// The byte range from the first to the last element of `buffer`. An arena's views share their
 /// base; function arguments do not. For an offset that depends on the step of a loop, the range of
 /// all steps; for an unknown offset into an arena, the whole arena.

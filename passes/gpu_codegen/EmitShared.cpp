@@ -101,8 +101,8 @@ Value Emitter::shuffleXor(Value value, int64_t distance) {
   return isa<FloatType>(type) ? Value(arith::BitcastOp::create(b, loc, type, value)) : value;
 }
 
-Value Emitter::combine(Value x, Value y) {
-  Operation *copy = b.insert(plan.combiner->cloneWithoutRegions());
+Value Emitter::combine(Operation *combiner, Value x, Value y) {
+  Operation *copy = b.insert(combiner->cloneWithoutRegions());
   copy->setOperands({x, y});
   return copy->getResult(0);
 }

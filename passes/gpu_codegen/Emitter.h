@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The class that emits a kernel: arguments and body (KernelEmit.cpp), code of single threads
-// (EmitThread.cpp), memory accesses (EmitMemory.cpp), and code in which the threads of a warp or a
-// block cooperate (EmitShared.cpp).
+// (EmitThread.cpp), memory accesses (EmitMemory.cpp), code in which the threads of a warp or a
+// block cooperate (EmitShared.cpp), and regions of rows (EmitRows.cpp).
 
 #ifndef CONVOY_PASSES_GPU_CODEGEN_EMITTER_H
 #define CONVOY_PASSES_GPU_CODEGEN_EMITTER_H
@@ -26,6 +26,7 @@ public:
   mlir::FailureOr<Kernel> emit(llvm::StringRef name);
 
 private:
+  friend class RowEmitter;
   using Lanes = llvm::SmallVector<mlir::Value>;
   struct Indices {
     llvm::SmallVector<mlir::Value> parallel, reduction;
@@ -43,7 +44,9 @@ private:
   void emitColumnReduction(mlir::Value block, mlir::Value thread);
   mlir::Value reduceShare(mlir::Value first, Indices indices);
   void storeTotal(mlir::Value total, Indices indices);
-  mlir::Value combine(mlir::Value x, mlir::Value y);
+  mlir::Value combine(mlir::Operation *combiner, mlir::Value x, mlir::Value y);
+  mlir::Value combine(mlir::Value x, mlir::Value y) { return combine(plan.combiner, x, y); }
+  void emitRows(mlir::Value thread);
   void emitThread(mlir::Value thread);
   void emitTiles(mlir::Value block, mlir::Value thread);
   Lanes computeOutputs(const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
@@ -102,7 +105,8 @@ private:
   llvm::DenseMap<mlir::Value, Buffer> captured;       ///< memrefs that the payload loads from
   llvm::DenseMap<mlir::Value, mlir::Value> arguments; ///< root -> argument of the kernel
   /// Shared memory of the block: a square for each transposed input, or the partial results of a
-  /// column reduction, a row for each thread that shares an output.
+  /// column reduction, a row for each thread that shares an output, or those of the warps of each
+  /// reduction of a region of rows.
   llvm::SmallVector<mlir::BlockArgument> staging;
 };
 

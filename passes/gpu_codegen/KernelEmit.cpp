@@ -75,11 +75,15 @@ FailureOr<Kernel> Emitter::emit(StringRef name) {
   for (auto [number, operand] : llvm::enumerate(plan.operands))
     if (plan.isTransposed(number))
       share({plan.tile, plan.tile + 1}, operand.buffer->type.getElementType());
+  if (plan.rows && plan.rows->sharers > kWarpThreads)
+    for (const RowOp &each : plan.rows->region.ops)
+      if (each.combiner)
+        share({plan.rows->sharers / kWarpThreads}, each.combiner->getResult(0).getType());
   if (plan.columns)
     share({plan.reducers, plan.columns}, plan.combiner->getResult(0).getType());
   auto func = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}), shared);
   func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  func.setKnownBlockSize(ArrayRef<int32_t>{int32_t(kBlockThreads), 1, 1});
+  func.setKnownBlockSize(ArrayRef<int32_t>{int32_t(plan.blockThreads()), 1, 1});
   for (auto [i, root] : llvm::enumerate(roots)) {
     arguments[root] = func.getArgument(i);
     // Allows non-coherent loads, and moving loads across stores.
@@ -112,8 +116,10 @@ FailureOr<Kernel> Emitter::emit(StringRef name) {
 void Emitter::emitBody() {
   Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
   Value own = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
-  Value thread = add(mul(block, kBlockThreads), own);
-  if (plan.tile) {
+  Value thread = add(mul(block, plan.blockThreads()), own);
+  if (plan.rows) {
+    emitRows(thread);
+  } else if (plan.tile) {
     emitTiles(block, own);
   } else if (plan.columns) {
     emitColumnReduction(block, own);

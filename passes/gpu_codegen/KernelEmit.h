@@ -12,8 +12,8 @@
 namespace convoy::gpu_codegen {
 
 /// Emits the kernel of `plan` at `builder`, inside a gpu.module. The kernel is launched with
-/// `plan.threads()` threads in blocks of kBlockThreads. Emits an error and no kernel when the
-/// payload uses a value that is neither constant nor loaded from a static memref.
+/// `plan.threads()` threads in blocks of `plan.blockThreads()`. Emits an error and no kernel when
+/// the payload uses a value that is neither constant nor loaded from a static memref.
 mlir::FailureOr<Kernel> emitKernel(const KernelMapping &plan, mlir::OpBuilder &builder,
                                    llvm::StringRef name);
 

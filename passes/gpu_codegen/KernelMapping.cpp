@@ -10,33 +10,6 @@ using namespace mlir;
 
 namespace convoy::gpu_codegen {
 
-/// Adds `scale * expr` to `steps`, one per index, and `start`. Returns false if `expr` is not
-/// linear.
-static bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> steps,
-                      int64_t &start) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-    start += scale * constant.getValue();
-    return true;
-  }
-  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-    steps[dim.getPosition()] += scale;
-    return true;
-  }
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return false;
-  if (expr.getKind() == AffineExprKind::Add)
-    return addLinear(binary.getLHS(), scale, steps, start) &&
-           addLinear(binary.getRHS(), scale, steps, start);
-  if (expr.getKind() != AffineExprKind::Mul)
-    return false;
-  if (auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS()))
-    return addLinear(binary.getLHS(), scale * factor.getValue(), steps, start);
-  if (auto factor = dyn_cast<AffineConstantExpr>(binary.getLHS()))
-    return addLinear(binary.getRHS(), scale * factor.getValue(), steps, start);
-  return false;
-}
-
 /// A short name for `op` in the names of kernels; empty for constants and index arithmetic.
 static StringRef shortName(Operation &op) {
   StringRef name = op.getName().stripDialect();
@@ -63,7 +36,7 @@ static unsigned elementBits(linalg::LinalgOp op) {
   return getElementTypeOrSelf(op.getDpsInits()[0]).getIntOrFloatBitWidth();
 }
 
-static std::string describe(linalg::LinalgOp op) {
+std::string describe(linalg::LinalgOp op) {
   if (!isa<linalg::GenericOp>(op.getOperation()))
     return op->getName().stripDialect().str();
   SmallVector<std::string> parts;

@@ -8,11 +8,11 @@
 #define CONVOY_PASSES_GPU_CODEGEN_KERNELMAPPING_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "passes/common/Buffers.h"
+#include "passes/common/RowRegion.h"
 
 namespace convoy::gpu_codegen {
 
-/// Threads per block of every kernel.
+/// Threads per block, unless a whole block shares a row.
 inline constexpr int64_t kBlockThreads = 256;
 /// Threads that exchange values by shuffles.
 inline constexpr int64_t kWarpThreads = 32;
@@ -45,8 +45,26 @@ struct Padding {
   mlir::Value value;
 };
 
+/// How threads compute a region row by row.
+struct RowMapping {
+  RowRegion region;
+  /// For each op the operands of the kernel that its inputs are, in order, where they are memory.
+  llvm::SmallVector<llvm::SmallVector<std::optional<unsigned>>, 0> inputs;
+  /// For each op the operand that its result is stored to, or nullopt.
+  llvm::SmallVector<std::optional<unsigned>> outputs;
+  int64_t width = 1;   ///< neighboring elements that a thread loads and stores at once
+  int64_t sharers = 1; ///< threads that share a row: a part of a warp, or whole warps
+  /// Steps of the outer of two loops over elements from a group of a thread to the next, if they
+  /// differ in no other index, else 0.
+  int64_t outerStep = 0;
+  bool isResident = true; ///< whether the elements of a row stay in registers
+
+  /// Groups of `width` elements of a row.
+  int64_t groups() const { return region.length() / width; }
+};
+
 struct KernelMapping {
-  mlir::linalg::LinalgOp op;
+  mlir::linalg::LinalgOp op;       ///< of a region the last one
   mlir::linalg::LinalgOp epilogue; ///< an elementwise op on the result, which stays in registers,
                                    ///< or null
   std::string name;                ///< descriptive name, e.g. "transpose_cast"
@@ -67,7 +85,13 @@ struct KernelMapping {
   int64_t tile = 0;      ///< edge of the square that a block transposes through shared memory, or 0
   unsigned tileLoop = 0; ///< the parallel loop along which the transposed inputs are contiguous
 
+  std::optional<RowMapping> rows; ///< of a region of rows; the loops over rows are `parallel`
+
   int64_t threads() const;
+  /// Threads of a block.
+  int64_t blockThreads() const {
+    return rows && rows->sharers > kWarpThreads ? rows->sharers : kBlockThreads;
+  }
   /// Whether an input is transposed through shared memory.
   bool isTransposed(unsigned operand) const {
     return tile != 0 && int64_t(operand) < numInputs && operands[operand].buffer &&
@@ -76,6 +100,13 @@ struct KernelMapping {
   }
   int64_t numResults() const { return inits.size(); } ///< number of results of `op`
 };
+
+/// A descriptive name of what `op` computes, e.g. "transpose_cast".
+std::string describe(mlir::linalg::LinalgOp op);
+
+/// Whether `width` elements of an operand of a region of rows, along the last loop, are contiguous
+/// and aligned.
+bool isRowVector(const KernelMapping &plan, unsigned operand, int64_t width);
 
 /// Alignment in bytes of an access to `lanes` elements by one instruction.
 int64_t vectorAlignment(mlir::Type elementType, int64_t lanes);
@@ -95,6 +126,9 @@ mlir::FailureOr<KernelMapping> chooseMapping(mlir::linalg::LinalgOp op,
                                              llvm::ArrayRef<mlir::Value> inits,
                                              const Padding *padding,
                                              mlir::linalg::LinalgOp epilogue);
+
+/// Chooses the mapping of a region of rows.
+KernelMapping chooseRowMapping(const RowRegion &region);
 
 } // namespace convoy::gpu_codegen
 

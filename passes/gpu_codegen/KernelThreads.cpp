@@ -11,7 +11,7 @@ using namespace mlir;
 namespace convoy::gpu_codegen {
 
 int64_t KernelMapping::threads() const {
-  int64_t count = tile ? kBlockThreads : reducers;
+  int64_t count = rows ? rows->sharers : tile ? kBlockThreads : reducers;
   for (auto [i, loop] : llvm::enumerate(parallel)) {
     bool tiled = tile != 0 && (i == tileLoop || i + 1 == parallel.size());
     count *= tiled ? llvm::divideCeil(loop.size, tile) : loop.size;

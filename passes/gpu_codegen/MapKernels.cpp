@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Converts computation that cuDNN does not support to kernels: each linalg op of a cuda function,
-// and each region of plan-group-epilogues, becomes one launch. Fills that the next op overwrites or
-// completes become part of its kernel, so that padding needs no separate pass over memory.
+// and each region of plan-group-epilogues or plan-group-rows, becomes one launch. Fills that the
+// next op overwrites or completes become part of its kernel, so that padding needs no separate pass
+// over memory.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "dialect/tcp/TcpOps.h"
@@ -20,6 +21,7 @@
 #include "passes/common/GpuChip.h"
 #include "passes/common/Locations.h"
 #include "passes/common/Manifest.h"
+#include "passes/common/RowRegion.h"
 #include "passes/common/Sizes.h"
 #include "passes/gpu_codegen/Folds.h"
 #include "passes/gpu_codegen/KernelEmit.h"
@@ -86,8 +88,11 @@ Attribute describe(const KernelMapping &plan, Kernel kernel) {
     if (int64_t(number) >= plan.firstOutput) {
       written.insert(operand.buffer->root);
       // The loops, not the operand, because they include padding.
-      for (const KernelLoop &loop : plan.parallel)
-        size *= loop.size;
+      if (plan.rows)
+        size *= operand.buffer->type.getNumElements();
+      else
+        for (const KernelLoop &loop : plan.parallel)
+          size *= loop.size;
       moved += size;
     }
   }
@@ -150,12 +155,13 @@ LogicalResult MapKernelsPass::launch(const KernelMapping &plan, OpBuilder &host,
   for (Value argument : kernel->arguments)
     fitsIn32Bits &=
         cast<MemRefType>(argument.getType()).getNumElements() < std::numeric_limits<int32_t>::max();
-  fitsIn32Bits &= plan.threads() + kBlockThreads < std::numeric_limits<int32_t>::max();
+  int32_t blockThreads = plan.blockThreads();
+  fitsIn32Bits &= plan.threads() + blockThreads < std::numeric_limits<int32_t>::max();
 
-  int32_t blocks = llvm::divideCeil(plan.threads(), kBlockThreads);
+  int32_t blocks = llvm::divideCeil(plan.threads(), blockThreads);
   convoy::cudnn_backend::LaunchKernelOp::create(
       host, loc, runtime, number, ArrayRef<int32_t>{blocks, 1, 1},
-      ArrayRef<int32_t>{kBlockThreads, 1, 1}, /*shared=*/0, kernel->arguments);
+      ArrayRef<int32_t>{blockThreads, 1, 1}, /*shared=*/0, kernel->arguments);
   return success();
 }
 
@@ -174,11 +180,15 @@ LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRe
 
 LogicalResult MapKernelsPass::mapRegion(scf::ExecuteRegionOp region, Value runtime,
                                         StringRef prefix) {
-  std::optional<convoy::EpilogueRegion> ops = convoy::EpilogueRegion::match(region);
-  if (!ops)
-    return region.emitOpError("expects a fill, a reduction and its epilogue to become a kernel");
-  FailureOr<KernelMapping> plan = chooseMapping(ops->reduction, ops->fill.getInputs()[0],
-                                                /*padding=*/nullptr, ops->epilogue);
+  FailureOr<KernelMapping> plan = failure();
+  if (std::optional<convoy::EpilogueRegion> ops = convoy::EpilogueRegion::match(region))
+    plan = chooseMapping(ops->reduction, ops->fill.getInputs()[0],
+                         /*padding=*/nullptr, ops->epilogue);
+  else if (std::optional<convoy::RowRegion> rows = convoy::RowRegion::match(region))
+    plan = chooseRowMapping(*rows);
+  else
+    return region.emitOpError("expects a fill, a reduction and its epilogue, or reductions and "
+                              "elementwise ops over the same rows, to become a kernel");
   OpBuilder host(region);
   if (failed(plan) || failed(launch(*plan, host, runtime, prefix)))
     return failure();

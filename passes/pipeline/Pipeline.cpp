@@ -111,6 +111,7 @@ static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createPlanLoopBuffersPass());
   pm.addPass(createPlanOutParamsPass());
   pm.addPass(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(createGroupRowsPass());
   pm.addNestedPass<func::FuncOp>(createGroupEpiloguesPass());
   pm.addPass(createPlanArenaPass());
   pm.addPass(createCollectManifestPass());

@@ -9,6 +9,7 @@
 #include "passes/Passes.h"
 #include "passes/common/Buffers.h"
 #include "passes/common/EpilogueRegion.h"
+#include "passes/plan/Accesses.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_GROUPEPILOGUESPASS
@@ -23,40 +24,6 @@ namespace {
 struct GroupEpiloguesPass : public convoy::impl::GroupEpiloguesPassBase<GroupEpiloguesPass> {
   void runOnOperation() override;
 };
-
-FailureOr<ByteRange> rangeOf(Value memref) {
-  // A slice at the step of a loop is anywhere in its source.
-  while (failed(traceBuffer(memref))) {
-    auto slice = memref.getDefiningOp<ViewLikeOpInterface>();
-    if (!slice)
-      return failure();
-    memref = slice.getViewSource();
-  }
-  FailureOr<Buffer> buffer = traceBuffer(memref);
-  if (failed(buffer) || buffer->root.getDefiningOp<ViewLikeOpInterface>())
-    return failure();
-  return bytesOf(*buffer);
-}
-
-/// The memrefs that `op` may write.
-SmallVector<Value> memrefsWrittenBy(Operation *op) {
-  if (isMemoryEffectFree(op))
-    return {};
-  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!interface)
-    return memrefsOf(op);
-  SmallVector<MemoryEffects::EffectInstance> effects;
-  interface.getEffects(effects);
-  SmallVector<Value> written;
-  for (const MemoryEffects::EffectInstance &effect : effects) {
-    if (!isa<MemoryEffects::Write, MemoryEffects::Free>(effect.getEffect()))
-      continue;
-    if (!effect.getValue())
-      return memrefsOf(op);
-    written.push_back(effect.getValue());
-  }
-  return written;
-}
 
 /// The writes of a block, by base: a search between two ops visits only the writes to one base.
 class Writes {

@@ -5,6 +5,7 @@
 // two buffers may share bytes when these ranges are disjoint.
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
 #include "passes/common/Buffers.h"
@@ -127,6 +128,8 @@ LogicalResult plan(func::FuncOp function) {
   llvm::SmallVector<Buffer> buffers;
   llvm::SmallVector<Operation *> unused;
   WalkResult result = function.walk([&](memref::AllocOp alloc) {
+    if (isa<scf::ExecuteRegionOp>(alloc->getParentOp()))
+      return WalkResult::advance(); // stays in registers
     FailureOr<Buffer> buffer = measure(alloc, entry, positions, unused);
     if (failed(buffer))
       return WalkResult::interrupt();

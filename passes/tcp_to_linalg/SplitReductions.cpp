@@ -83,10 +83,75 @@ Operation *combinerOf(linalg::GenericOp op) {
   return combiners.front();
 }
 
+/// The tensor that `value` is a reshape of.
+Value withoutReshapes(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// The tensors from which `values` are computed elementwise, by at most `depth` ops, and
+/// themselves.
+llvm::SmallPtrSet<Value, 16> sourcesOf(ValueRange values, int64_t depth) {
+  llvm::SmallPtrSet<Value, 16> found;
+  SmallVector<Value> next(values);
+  for (; depth >= 0 && !next.empty(); --depth)
+    for (Value value : std::exchange(next, {})) {
+      value = withoutReshapes(value);
+      auto op = value.getDefiningOp<linalg::GenericOp>();
+      if (isa<RankedTensorType>(value.getType()) && found.insert(value).second && op &&
+          op.getNumReductionLoops() == 0)
+        llvm::append_range(next, op.getDpsInputs());
+    }
+  return found;
+}
+
+/// Whether a later op reads both what `op` reads and what depends on its result, as in a norm or a
+/// softmax. plan-group-rows makes one kernel of them, in which a block shares each row.
+bool isPartOfRows(linalg::GenericOp op) {
+  constexpr int64_t kMostOfRow = 1 << 16, kMostOfManyRows = 1 << 18, kManyRows = 64, kDepth = 3,
+                    kMostUsers = 32;
+  int64_t rows = 1;
+  for (auto [iterator, range] :
+       llvm::zip_equal(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
+    rows *= iterator == utils::IteratorType::parallel ? range : 1;
+  if (convoy::tcp::getTarget(op->getParentOfType<func::FuncOp>()) != convoy::tcp::Target::Cuda ||
+      length(op) > (rows >= kManyRows ? kMostOfManyRows : kMostOfRow))
+    return false;
+  // Threads that share a row read along it.
+  SmallVector<Value> full;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (!map.isPermutation())
+      continue;
+    if (auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+        last && op.getIteratorTypesArray()[last.getPosition()] == utils::IteratorType::reduction)
+      full.push_back(input->get());
+  }
+  llvm::SmallPtrSet<Value, 16> sources = sourcesOf(full, kDepth);
+  llvm::SetVector<Operation *> users;
+  users.insert(op);
+  for (int64_t i = 0; i < int64_t(users.size()) && i < kMostUsers; ++i) {
+    auto generic = dyn_cast<linalg::GenericOp>(users[i]);
+    if (i != 0 && generic)
+      for (Value read : sourcesOf(generic.getDpsInputs(), kDepth))
+        if (sources.contains(read))
+          return true;
+    if (generic || isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(users[i]))
+      users.insert(users[i]->user_begin(), users[i]->user_end());
+  }
+  return false;
+}
+
 bool shouldSplit(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || !op.hasPureTensorSemantics() || op.hasIndexSemantics() ||
       ShapedType::isDynamicShape(op.getStaticLoopRanges()) || length(op) <= kLong ||
       !combinerOf(op))
+    return false;
+  if (isPartOfRows(op))
     return false;
   // Windows, e.g. of convolutions, are not split.
   for (AffineMap map : op.getIndexingMapsArray())

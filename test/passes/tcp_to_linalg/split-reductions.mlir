@@ -82,3 +82,29 @@ func.func @wide(%x: tensor<3x1000000xf32>, %init: tensor<3xf32>) -> tensor<3xf32
   } -> tensor<3xf32>
   return %0 : tensor<3xf32>
 }
+
+// A later op reads the rows and their sums. On a GPU plan-group-rows makes one kernel of the two,
+// in which a block shares the sum.
+// CHECK-LABEL: @norm
+// CHECK-COUNT-2: linalg.generic
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @norm(%x: tensor<4x50000xf32>) -> tensor<4x50000xf32> attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %sum = linalg.generic {indexing_maps = [#row, #kept], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x50000xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  %out = tensor.empty() : tensor<4x50000xf32>
+  %y = linalg.generic {indexing_maps = [#row, #kept, #row], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sum : tensor<4x50000xf32>, tensor<4xf32>) outs(%out : tensor<4x50000xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %d = arith.divf %p, %q : f32
+    linalg.yield %d : f32
+  } -> tensor<4x50000xf32>
+  return %y : tensor<4x50000xf32>
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The scf.execute_region that plan-group-rows makes of reductions over the same rows and of the
+// elementwise ops around them, e.g. a softmax or a layer norm. Code generation computes it row by
+// row: a row stays in registers, and temporaries need no memory.
+
+#ifndef CONVOY_PASSES_COMMON_ROWREGION_H
+#define CONVOY_PASSES_COMMON_ROWREGION_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/common/RowLoops.h"
+
+namespace convoy {
+
+struct RowOp {
+  mlir::linalg::LinalgOp op;
+  RowKind kind = RowKind::Full;
+  llvm::SmallVector<RowAccess> inputs; ///< those that the op does not use have no steps
+  RowAccess output;
+  bool isStored = true;                ///< whether an op outside of the region may read the output
+  mlir::Operation *combiner = nullptr; ///< of a reduction: combines two partial results
+  mlir::Value init;                    ///< of a reduction: its initial value, a constant
+};
+
+struct RowRegion {
+  /// Loops over rows, then over the elements of a row, each outermost first.
+  llvm::SmallVector<RowLoop> loops;
+  /// Whether all memory with elements of rows is contiguous along the last loop.
+  bool isContiguous = false;
+  llvm::SmallVector<RowOp, 0> ops; ///< in order
+
+  int64_t rows() const { return iterations(/*isReduced=*/false); }
+  int64_t length() const { return iterations(/*isReduced=*/true); }
+
+  /// Describes `ops`, linalg ops and fills of a block in order, or returns nullopt if they cannot
+  /// be computed row by row.
+  static std::optional<RowRegion> analyze(llvm::ArrayRef<mlir::Operation *> ops);
+
+  /// The ops of `region`, or nullopt when it is not such a region.
+  static std::optional<RowRegion> match(mlir::scf::ExecuteRegionOp region);
+
+private:
+  int64_t iterations(bool isReduced) const {
+    int64_t count = 1;
+    for (const RowLoop &loop : loops)
+      count *= loop.isReduced == isReduced ? loop.size : 1;
+    return count;
+  }
+};
+
+} // namespace convoy
+
+#endif // CONVOY_PASSES_COMMON_ROWREGION_H

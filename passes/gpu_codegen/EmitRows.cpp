@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Emits a region of rows. A thread has every `sharers`th group of `width` elements of a row. What
+// an op computes for a group is kept, so that later ops do not read or compute it again. If a row
+// has too many elements for registers, each reduction is a loop over the groups, in which the
+// thread computes again what it needs, from memory that is in a cache by then.
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/gpu_codegen/Emitter.h"
+
+using namespace mlir;
+
+namespace convoy::gpu_codegen {
+
+class RowEmitter {
+public:
+  explicit RowEmitter(Emitter &emitter)
+      : e(emitter), plan(e.plan), rows(*plan.rows), region(rows.region), b(e.b), loc(e.loc) {}
+
+  void emit(Value thread);
+
+private:
+  using Lanes = Emitter::Lanes;
+
+  /// A group of elements.
+  struct Group {
+    SmallVector<Value> indices; ///< of the first one, one per loop over elements
+    Value isInside;             ///< null if it always is
+    llvm::DenseMap<unsigned, Lanes> loaded, computed; ///< by operand, and by op
+  };
+
+  SmallVector<Group, 0> groupsFrom(Value first, int64_t most, int64_t count);
+  void forGroups(SmallVectorImpl<Value> &carried,
+                 llvm::function_ref<void(Group &, SmallVectorImpl<Value> &)> body);
+  Value address(unsigned operand, ArrayRef<Value> indices);
+  Value loadOne(unsigned operand, ArrayRef<Value> indices);
+  const Lanes &load(unsigned operand, Group &group);
+  Lanes arguments(unsigned number, Group *group, int64_t lane);
+  const Lanes &compute(unsigned number, Group &group);
+  void store(unsigned number, Group &group);
+  void storeRow(unsigned number);
+  Value reduce(unsigned number);
+  Value combineThreads(const RowOp &op, Value value);
+  void guarded(ArrayRef<Value> conditions, llvm::function_ref<void()> body);
+  bool variesInRow(unsigned operand) const {
+    return llvm::any_of(plan.reduction,
+                        [&](const KernelLoop &loop) { return loop.steps[operand] != 0; });
+  }
+
+  Emitter &e;
+  const KernelMapping &plan;
+  const RowMapping &rows;
+  const RowRegion &region;
+  OpBuilder &b;
+  Location loc;
+  Emitter::Indices row; ///< without indices of elements
+  Value sharer, isRow;  ///< number of the thread in its row; null if the row always exists
+  SmallVector<Group, 0> resident;           ///< the thread's groups, if they stay in registers
+  SmallVector<Value> ofRow;                 ///< by op: its value for the row, unless the op is full
+  llvm::DenseMap<unsigned, Value> rowLoads; ///< operands with one element per row
+  SmallVector<unsigned> pending; ///< full ops whose results the next loop over groups stores
+  unsigned numShared = 0;        ///< reductions that have used shared memory
+};
+
+void RowEmitter::guarded(ArrayRef<Value> conditions, llvm::function_ref<void()> body) {
+  Value all;
+  for (Value condition : conditions)
+    if (condition)
+      all = all ? b.createOrFold<arith::AndIOp>(loc, all, condition) : condition;
+  OpBuilder::InsertionGuard guard(b);
+  if (all)
+    b.setInsertionPoint(
+        scf::IfOp::create(b, loc, all, /*withElseRegion=*/false).thenBlock()->getTerminator());
+  body();
+}
+
+/// The `count` groups of the thread from the one with number `first`, which is at most `most`.
+/// Loads past the end are clamped, so that all of them can be in flight at once.
+SmallVector<RowEmitter::Group, 0> RowEmitter::groupsFrom(Value first, int64_t most, int64_t count) {
+  auto isBelow = [&](Value index, int64_t end) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, e.constant(end));
+  };
+  auto clamped = [&](Value index, int64_t end) -> Value {
+    return arith::MinUIOp::create(b, loc, index, e.constant(end - 1));
+  };
+  SmallVector<Group, 0> groups(count);
+  SmallVector<Value> begin;
+  if (rows.outerStep != 0)
+    begin = e.delinearize(first, plan.reduction, rows.width);
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    bool mayBeOutside = most + int64_t(i) * rows.sharers >= rows.groups();
+    if (rows.outerStep != 0) {
+      int64_t end = plan.reduction.front().size;
+      group.indices = begin;
+      Value &outer = group.indices.front();
+      outer = e.add(outer, i * rows.outerStep);
+      if (mayBeOutside) {
+        group.isInside = isBelow(outer, end);
+        outer = clamped(outer, end);
+      }
+      continue;
+    }
+    Value index = e.add(first, i * rows.sharers);
+    if (mayBeOutside) {
+      group.isInside = isBelow(index, rows.groups());
+      index = clamped(index, rows.groups());
+    }
+    group.indices = e.delinearize(index, plan.reduction, rows.width);
+  }
+  return groups;
+}
+
+/// Emits `body` for all groups of the thread. It updates the carried values.
+void RowEmitter::forGroups(SmallVectorImpl<Value> &carried,
+                           llvm::function_ref<void(Group &, SmallVectorImpl<Value> &)> body) {
+  if (rows.isResident) {
+    for (Group &group : resident)
+      body(group, carried);
+    return;
+  }
+  // Enough loads in flight to hide their latency.
+  constexpr int64_t kElementsPerTurn = 16, kLeastGroups = 2;
+  int64_t count = std::max(kLeastGroups, kElementsPerTurn / rows.width),
+          step = count * rows.sharers, groups = rows.groups();
+  auto loop =
+      scf::ForOp::create(b, loc, sharer, e.constant(groups), e.constant(step), ValueRange(carried));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> values(loop.getRegionIterArgs());
+  SmallVector<Group, 0> turn = groupsFrom(loop.getInductionVar(), groups - 1, count);
+  for (Group &group : turn)
+    body(group, values);
+  // A loop without results has its terminator already.
+  if (loop.getBody()->mightHaveTerminator())
+    loop.getBody()->getTerminator()->erase();
+  b.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(b, loc, values);
+  carried.assign(loop.result_begin(), loop.result_end());
+}
+
+Value RowEmitter::address(unsigned operand, ArrayRef<Value> indices) {
+  Emitter::Indices all = row;
+  all.reduction.assign(indices.begin(), indices.end());
+  return e.address(operand, all, 0);
+}
+
+Value RowEmitter::loadOne(unsigned operand, ArrayRef<Value> indices) {
+  return memref::LoadOp::create(b, loc, e.argumentOf(*plan.operands[operand].buffer),
+                                address(operand, indices));
+}
+
+/// The elements of an operand in `group`.
+const RowEmitter::Lanes &RowEmitter::load(unsigned operand, Group &group) {
+  Lanes &values = group.loaded[operand];
+  if (!values.empty())
+    return values;
+  if (!variesInRow(operand)) {
+    values.assign(rows.width, rowLoads.at(operand));
+    return values;
+  }
+  const Buffer &buffer = *plan.operands[operand].buffer;
+  Type type = buffer.type.getElementType();
+  if (isRowVector(plan, operand, rows.width)) {
+    auto vector =
+        vector::LoadOp::create(b, loc, VectorType::get({rows.width}, type), e.argumentOf(buffer),
+                               ValueRange{address(operand, group.indices)}, /*nontemporal=*/false,
+                               llvm::MaybeAlign(vectorAlignment(type, rows.width)));
+    for (int64_t lane = 0; lane < rows.width; ++lane)
+      values.push_back(vector::ExtractOp::create(b, loc, vector, lane));
+  } else if (plan.reduction.back().steps[operand] == 0) {
+    values.assign(rows.width, loadOne(operand, group.indices));
+  } else {
+    SmallVector<Value> indices = group.indices;
+    for (int64_t lane = 0; lane < rows.width; ++lane) {
+      indices.back() = e.add(group.indices.back(), lane);
+      values.push_back(loadOne(operand, indices));
+    }
+  }
+  return values;
+}
+
+/// The values of the inputs of an op, of one element of `group`, or of the row if it is null.
+RowEmitter::Lanes RowEmitter::arguments(unsigned number, Group *group, int64_t lane) {
+  Lanes values;
+  for (auto [input, operand] : llvm::zip_equal(region.ops[number].inputs, rows.inputs[number])) {
+    if (input.source)
+      values.push_back(region.ops[*input.source].kind == RowKind::Full
+                           ? compute(*input.source, *group)[lane]
+                           : ofRow[*input.source]);
+    else if (operand)
+      values.push_back(group ? load(*operand, *group)[lane] : rowLoads.at(*operand));
+    else
+      values.push_back(isConstant(input.operand->get()) ? e.cloneConstant(input.operand->get())
+                                                        : Value());
+  }
+  return values;
+}
+
+/// The results of a full op for `group`.
+const RowEmitter::Lanes &RowEmitter::compute(unsigned number, Group &group) {
+  if (auto found = group.computed.find(number); found != group.computed.end())
+    return found->second;
+  Lanes results;
+  for (int64_t lane = 0; lane < rows.width; ++lane) {
+    Lanes values = arguments(number, &group, lane);
+    values.push_back(Value()); // the output's initial value, which is not read
+    results.push_back(e.payload(region.ops[number].op, values, row, 0).front());
+  }
+  return group.computed[number] = results;
+}
+
+void RowEmitter::store(unsigned number, Group &group) {
+  Lanes values = compute(number, group);
+  unsigned operand = *rows.outputs[number];
+  const Buffer &buffer = *plan.operands[operand].buffer;
+  Type type = buffer.type.getElementType();
+  guarded({group.isInside, isRow}, [&] {
+    if (isRowVector(plan, operand, rows.width)) {
+      vector::StoreOp::create(
+          b, loc,
+          vector::FromElementsOp::create(b, loc, VectorType::get({rows.width}, type), values),
+          e.argumentOf(buffer), ValueRange{address(operand, group.indices)},
+          /*nontemporal=*/false, llvm::MaybeAlign(vectorAlignment(type, rows.width)));
+      return;
+    }
+    SmallVector<Value> indices = group.indices;
+    for (auto [lane, value] : llvm::enumerate(values)) {
+      indices.back() = e.add(group.indices.back(), lane);
+      memref::StoreOp::create(b, loc, value, e.argumentOf(buffer), address(operand, indices));
+    }
+  });
+}
+
+void RowEmitter::storeRow(unsigned number) {
+  if (!rows.outputs[number])
+    return;
+  unsigned operand = *rows.outputs[number];
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, sharer, e.constant(0));
+  guarded({isFirst, isRow}, [&] {
+    memref::StoreOp::create(b, loc, ofRow[number], e.argumentOf(*plan.operands[operand].buffer),
+                            address(operand, {}));
+  });
+}
+
+/// Combines the values of all threads that share the row. Every one of them gets the result.
+Value RowEmitter::combineThreads(const RowOp &op, Value value) {
+  auto combineWarp = [&](int64_t threads) {
+    for (int64_t distance = threads / 2; distance > 0; distance /= 2)
+      value = e.combine(op.combiner, value, e.shuffleXor(value, distance));
+  };
+  combineWarp(std::min(rows.sharers, kWarpThreads));
+  if (rows.sharers <= kWarpThreads)
+    return value;
+  // Each reduction has its own shared memory, so that one barrier suffices.
+  Value shared = e.staging[numShared++];
+  int64_t warps = rows.sharers / kWarpThreads;
+  Value lane = arith::RemUIOp::create(b, loc, sharer, e.constant(kWarpThreads)),
+        warp = arith::DivUIOp::create(b, loc, sharer, e.constant(kWarpThreads));
+  guarded(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, e.constant(0)).getResult(),
+          [&] { memref::StoreOp::create(b, loc, value, shared, ValueRange{warp}); });
+  gpu::BarrierOp::create(b, loc);
+  Value isWarp = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, lane, e.constant(warps));
+  Value part = memref::LoadOp::create(
+      b, loc, shared,
+      ValueRange{arith::MinUIOp::create(b, loc, lane, e.constant(warps - 1)).getResult()});
+  value = arith::SelectOp::create(
+      b, loc, isWarp, part,
+      arith::ConstantOp::create(b, loc, *arith::getNeutralElement(op.combiner)));
+  combineWarp(kWarpThreads);
+  return value;
+}
+
+Value RowEmitter::reduce(unsigned number) {
+  const RowOp &op = region.ops[number];
+  // Each lane has its own partial result, so that their steps do not wait for each other.
+  Value neutral = arith::ConstantOp::create(b, loc, *arith::getNeutralElement(op.combiner));
+  SmallVector<Value> partial(rows.width, neutral);
+  forGroups(partial, [&](Group &group, SmallVectorImpl<Value> &partial) {
+    for (unsigned stored : pending)
+      store(stored, group);
+    for (auto [lane, value] : llvm::enumerate(partial)) {
+      Lanes values = arguments(number, &group, lane);
+      values.push_back(value);
+      Value next = e.payload(op.op, values, row, 0).front();
+      value = group.isInside ? Value(arith::SelectOp::create(b, loc, group.isInside, next, value))
+                             : next;
+    }
+  });
+  pending.clear();
+  for (size_t size = partial.size(); size > 1; size /= 2)
+    for (size_t i = 0; i < size / 2; ++i)
+      partial[i] = e.combine(op.combiner, partial[i], partial[i + size / 2]);
+  return e.combine(op.combiner, e.cloneConstant(op.init), combineThreads(op, partial.front()));
+}
+
+void RowEmitter::emit(Value thread) {
+  sharer = arith::RemUIOp::create(b, loc, thread, e.constant(rows.sharers));
+  Value index = arith::DivUIOp::create(b, loc, thread, e.constant(rows.sharers));
+  // All threads take part in shuffles, so those past the end repeat the last row.
+  if (plan.threads() % plan.blockThreads() != 0) {
+    Value count = e.constant(region.rows());
+    isRow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, count);
+    index = arith::MinUIOp::create(b, loc, index, e.constant(region.rows() - 1));
+  }
+  row.parallel = e.delinearize(index, plan.parallel, 1);
+  for (unsigned operand = 0; operand < plan.numInputs; ++operand)
+    if (!variesInRow(operand))
+      rowLoads[operand] = loadOne(operand, {});
+  if (rows.isResident)
+    resident = groupsFrom(sharer, rows.sharers - 1, llvm::divideCeil(rows.groups(), rows.sharers));
+
+  ofRow.resize(region.ops.size());
+  for (auto [number, op] : llvm::enumerate(region.ops)) {
+    if (op.kind == RowKind::Full) {
+      if (rows.outputs[number])
+        pending.push_back(number);
+      continue;
+    }
+    if (op.kind == RowKind::Reduction) {
+      ofRow[number] = reduce(number);
+    } else {
+      Lanes values = arguments(number, nullptr, 0);
+      values.push_back(Value());
+      ofRow[number] = e.payload(op.op, values, row, 0).front();
+    }
+    storeRow(number);
+  }
+  SmallVector<Value> none;
+  if (!pending.empty())
+    forGroups(none, [&](Group &group, SmallVectorImpl<Value> &) {
+      for (unsigned stored : pending)
+        store(stored, group);
+    });
+}
+
+void Emitter::emitRows(Value thread) { RowEmitter(*this).emit(thread); }
+
+} // namespace convoy::gpu_codegen

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Chooses how threads compute a region of rows.
+
+#include "passes/gpu_codegen/KernelMapping.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace mlir;
+
+namespace convoy::gpu_codegen {
+
+/// Elements of a row that a thread keeps in registers: at most, with 64 registers per thread, and
+/// preferred for a row that a block shares.
+constexpr int64_t kMostElements = 52, kPreferredElements = 16;
+/// Rows of at most so many elements are shared by a warp, if there are enough of them.
+constexpr int64_t kWarpRow = 1024;
+constexpr int64_t kMostThreads = 1024;
+
+/// The number of the operand with the memory of `access`, which is added unless it is known.
+static unsigned operandOf(KernelMapping &plan, const RowAccess &access) {
+  const RowRegion &region = plan.rows->region;
+  auto loopOf = [&](unsigned i) -> KernelLoop & {
+    return i < plan.parallel.size() ? plan.parallel[i] : plan.reduction[i - plan.parallel.size()];
+  };
+  for (auto [number, operand] : llvm::enumerate(plan.operands)) {
+    bool isSame = operand.buffer->root == access.buffer->root && operand.start == access.start;
+    for (unsigned i = 0; isSame && i < region.loops.size(); ++i)
+      isSame = loopOf(i).steps[number] == access.steps[i];
+    if (isSame)
+      return number;
+  }
+  KernelOperand &operand = plan.operands.emplace_back();
+  operand.value = access.operand->get();
+  operand.buffer = access.buffer;
+  operand.start = access.start;
+  operand.isRead = !access.isWritten;
+  for (auto [i, step] : llvm::enumerate(access.steps))
+    loopOf(i).steps.push_back(step);
+  return plan.operands.size() - 1;
+}
+
+bool isRowVector(const KernelMapping &plan, unsigned number, int64_t width) {
+  const KernelOperand &operand = plan.operands[number];
+  Type type = operand.buffer->type.getElementType();
+  if (width == 1 || type.isInteger(1) || plan.reduction.back().steps[number] != 1 ||
+      operand.start % width != 0)
+    return false;
+  for (ArrayRef<KernelLoop> loops : {ArrayRef(plan.parallel), ArrayRef(plan.reduction).drop_back()})
+    for (const KernelLoop &loop : loops)
+      if (loop.steps[number] % width != 0)
+        return false;
+  return isRootAligned(*operand.buffer, vectorAlignment(type, width));
+}
+
+/// Elements per access: 16 bytes of the widest memory with elements of rows, if all of it is
+/// aligned.
+static int64_t chooseWidth(const KernelMapping &plan) {
+  SmallVector<unsigned> full;
+  int64_t widest = 1;
+  for (unsigned number = 0; number < plan.operands.size(); ++number) {
+    auto varies = [&](const KernelLoop &loop) { return loop.steps[number] != 0; };
+    if (plan.reduction.back().steps[number] == 0 ||
+        (!plan.parallel.empty() && llvm::none_of(plan.parallel, varies)))
+      continue;
+    full.push_back(number);
+    widest = std::max(widest, elementBytes(plan.operands[number].buffer->type.getElementType()));
+  }
+  for (int64_t width = 16 / widest; width > 1; width /= 2)
+    if (plan.reduction.back().size % width == 0 &&
+        llvm::all_of(full, [&](unsigned number) { return isRowVector(plan, number, width); }))
+      return width;
+  return 1;
+}
+
+static void shareRows(KernelMapping &plan) {
+  RowMapping &rows = *plan.rows;
+  int64_t groups = rows.groups(), count = rows.region.rows();
+  // Enough threads to fill a large GPU.
+  constexpr int64_t kEnoughThreads = 1 << 15;
+  if (rows.region.length() <= kWarpRow)
+    rows.sharers = std::min<int64_t>(kWarpThreads, llvm::PowerOf2Ceil(groups));
+  else
+    rows.sharers = llvm::alignTo(
+        llvm::divideCeil(groups, std::max<int64_t>(1, kPreferredElements / rows.width)),
+        kWarpThreads);
+  while (rows.sharers >= kWarpThreads && rows.sharers < groups &&
+         count * rows.sharers < kEnoughThreads)
+    rows.sharers *= 2;
+  rows.sharers =
+      std::min({rows.sharers, kMostThreads,
+                int64_t(llvm::alignTo(groups, rows.sharers < kWarpThreads ? 1 : kWarpThreads))});
+  if (rows.sharers < kWarpThreads)
+    rows.sharers = llvm::PowerOf2Ceil(rows.sharers);
+  // Threads that are a multiple of the inner loop keep its index, and what varies only with it.
+  if (int64_t inner = plan.reduction.back().size / rows.width; plan.reduction.size() == 2) {
+    int64_t unit = std::lcm(inner, kWarpThreads);
+    if (rows.sharers > kWarpThreads && unit <= kMostThreads)
+      rows.sharers =
+          std::min(llvm::alignTo(rows.sharers, unit), llvm::alignDown(kMostThreads, unit));
+    if (rows.sharers % inner == 0)
+      rows.outerStep = rows.sharers / inner;
+  }
+  int64_t elements = llvm::divideCeil(groups, rows.sharers) * rows.width;
+  rows.isResident = elements <= kMostElements;
+}
+
+KernelMapping chooseRowMapping(const RowRegion &region) {
+  KernelMapping plan;
+  plan.op = region.ops.back().op;
+  plan.rows.emplace();
+  plan.rows->region = region;
+  for (const RowLoop &loop : region.loops) {
+    KernelLoop &added = (loop.isReduced ? plan.reduction : plan.parallel).emplace_back();
+    added.size = added.inner = loop.size;
+  }
+  for (const RowOp &each : region.ops) {
+    auto &inputs = plan.rows->inputs.emplace_back();
+    for (const RowAccess &input : each.inputs)
+      inputs.push_back(input.buffer && !input.source ? std::optional(operandOf(plan, input))
+                                                     : std::nullopt);
+  }
+  plan.numInputs = plan.firstOutput = plan.operands.size();
+  for (const RowOp &each : region.ops)
+    plan.rows->outputs.push_back(each.isStored ? std::optional(operandOf(plan, each.output))
+                                               : std::nullopt);
+  plan.rows->width = chooseWidth(plan);
+  shareRows(plan);
+  SmallVector<std::string> names = {"rows"};
+  for (const RowOp &each : region.ops)
+    if (each.kind != RowKind::Row && !llvm::is_contained(names, describe(each.op)))
+      names.push_back(describe(each.op));
+  constexpr size_t kMostNames = 4;
+  names.resize(std::min(names.size(), kMostNames));
+  plan.name = llvm::join(names, "_");
+  return plan;
+}
+
+} // namespace convoy::gpu_codegen

@@ -1,0 +1,149 @@
+// RUN: convoy-opt %s -split-input-file -add-runtime-argument -gpu-map-kernels -canonicalize -cse | filecheck %s
+
+// Regions of plan-group-rows.
+
+// A warp shares a row, which it reads once. The sum has no memory. The last group of four elements
+// of some threads is past the end.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// CHECK-LABEL: func.func @warp
+// CHECK-NOT:     alloc
+// CHECK:         launch_kernel {{.*}} grid [512, 1, 1] block [256, 1, 1]
+// CHECK:         gpu.func @warp_rows_reduce_add_div_0
+// CHECK-COUNT-2:   vector.load
+// CHECK-NOT:       vector.load
+// CHECK-COUNT-5:   gpu.shuffle xor
+// CHECK-NOT:       gpu.barrier
+// CHECK-COUNT-2:   vector.store
+func.func @warp(%x: memref<4096x200xf32>, %y: memref<4096x200xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  scf.execute_region no_inline {
+    %sum = memref.alloc() : memref<4096xf32>
+    linalg.fill ins(%zero : f32) outs(%sum : memref<4096xf32>)
+    linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : memref<4096x200xf32>) outs(%sum : memref<4096xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+    }
+    linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %sum : memref<4096x200xf32>, memref<4096xf32>) outs(%y : memref<4096x200xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %d = arith.divf %p, %q : f32
+      linalg.yield %d : f32
+    }
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+// Eight threads share a short row.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// CHECK-LABEL: func.func @part
+// CHECK:         launch_kernel {{.*}} grid [128, 1, 1] block [256, 1, 1]
+// CHECK:         gpu.func @part_rows_reduce_add_div_0
+// CHECK-COUNT-3:   gpu.shuffle xor
+// CHECK-NOT:       gpu.shuffle
+func.func @part(%x: memref<4096x7xf32>, %y: memref<4096x7xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  scf.execute_region no_inline {
+    %sum = memref.alloc() : memref<4096xf32>
+    linalg.fill ins(%zero : f32) outs(%sum : memref<4096xf32>)
+    linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : memref<4096x7xf32>) outs(%sum : memref<4096xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+    }
+    linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %sum : memref<4096x7xf32>, memref<4096xf32>) outs(%y : memref<4096x7xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %d = arith.divf %p, %q : f32
+      linalg.yield %d : f32
+    }
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+// A block shares a row: sums of its warps are in shared memory.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// CHECK-LABEL: func.func @block
+// CHECK:         launch_kernel {{.*}} grid [64, 1, 1] block [512, 1, 1]
+// CHECK:         gpu.func @block_rows_reduce_add_div_0
+// CHECK-SAME:      workgroup({{.*}} : memref<16xf32
+// CHECK:           gpu.shuffle
+// CHECK:           gpu.barrier
+// CHECK-NOT:       gpu.barrier
+// CHECK:           vector.store
+func.func @block(%x: memref<64x4096xf32>, %y: memref<64x4096xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  scf.execute_region no_inline {
+    %sum = memref.alloc() : memref<64xf32>
+    linalg.fill ins(%zero : f32) outs(%sum : memref<64xf32>)
+    linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : memref<64x4096xf32>) outs(%sum : memref<64xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+    }
+    linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %sum : memref<64x4096xf32>, memref<64xf32>) outs(%y : memref<64x4096xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %d = arith.divf %p, %q : f32
+      linalg.yield %d : f32
+    }
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+// A row that is too long for registers is read again.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// CHECK-LABEL: func.func @long
+// CHECK:         launch_kernel {{.*}} grid [8, 1, 1] block [1024, 1, 1]
+// CHECK:         gpu.func @long_rows_reduce_add_div_0
+// CHECK:           scf.for {{.*}} iter_args
+// CHECK:             vector.load
+// CHECK:           gpu.barrier
+// CHECK:           scf.for
+// CHECK:             vector.load
+// CHECK:             vector.store
+func.func @long(%x: memref<8x100000xf32>, %y: memref<8x100000xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  scf.execute_region no_inline {
+    %sum = memref.alloc() : memref<8xf32>
+    linalg.fill ins(%zero : f32) outs(%sum : memref<8xf32>)
+    linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : memref<8x100000xf32>) outs(%sum : memref<8xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+    }
+    linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %sum : memref<8x100000xf32>, memref<8xf32>) outs(%y : memref<8x100000xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %d = arith.divf %p, %q : f32
+      linalg.yield %d : f32
+    }
+    scf.yield
+  }
+  return
+}
