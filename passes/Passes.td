@@ -215,6 +215,40 @@ def TcpSetDtypePass : Pass<"tcp-set-dtype", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
+def TcpRaiseAttentionPass : Pass<"tcp-raise-attention", "::mlir::func::FuncOp"> {
+  let summary = "find attention that is written as products and a softmax";
+  let description = [{
+    For `cuda`, products and the softmax between them become `tcp.attention` where the support table
+    accepts it. The scores may be scaled by positive numbers, also before their product, and masks
+    may be added to them or replace them. Batch and heads may be one dim. Nothing else uses the
+    scores. Rows of a mask that hide all columns become NaN, which a softmax computes for them:
+    `tcp.attention` makes them 0. `@prepare_weights` does that for masks that are constant.
+
+    For both targets, a mask that hides the columns after the own index of each row becomes
+    `causal`, a mask of zeros is dropped, and heads of key and value that are repeated are shared.
+
+    ```mlir
+    %0 = tcp.matmul %q, %kt : tensor<1x12x128x64xf16>, tensor<1x12x64x128xf16> -> tensor<1x12x128x128xf16>
+    %1 = tcp.mul %0, %c : tensor<1x12x128x128xf16>, tensor<1x1x1x1xf16> -> tensor<1x12x128x128xf16>
+    %2 = tcp.softmax %1 {dim = 3 : i64} : tensor<1x12x128x128xf16> -> tensor<1x12x128x128xf16>
+    %o = tcp.matmul %2, %v : tensor<1x12x128x128xf16>, tensor<1x12x128x64xf16> -> tensor<1x12x128x64xf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %k = tcp.transpose %kt {perm = array<i64: 0, 1, 3, 2>} : tensor<1x12x64x128xf16> -> tensor<1x12x128x64xf16>
+    %o = tcp.attention %q, %k, %v {scale = 0.125 : f64}
+        : tensor<1x12x128x64xf16>, tensor<1x12x128x64xf16>, tensor<1x12x128x64xf16> -> tensor<1x12x128x64xf16>
+    ```
+  }];
+  let options = [
+    Option<"supportTable", "support-table", "std::string", "", "JSON file that replaces the built-in support table">,
+    Option<"allowTf32", "allow-tf32", "bool", "true", "whether f32 products may be rounded to TF32">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::convoy::cudnn::CudnnDialect"];
+}
+
 def TcpDecomposeAttentionPass : Pass<"tcp-decompose-attention", "::mlir::func::FuncOp"> {
   let summary = "convert attention that cuDNN does not support to products and a softmax";
   let description = [{

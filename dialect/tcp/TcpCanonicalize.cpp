@@ -4,6 +4,7 @@
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -54,6 +55,20 @@ struct DropBroadcastBatch : public OpRewritePattern<MatmulOp> {
       return success();
     }
     return rewriter.notifyMatchFailure(op, "no operand is a redundant broadcast of batch dims");
+  }
+};
+
+/// A select by a condition that is known is the chosen operand, broadcast to the result.
+struct SelectToBroadcast : public OpRewritePattern<SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SelectOp op, PatternRewriter &rewriter) const override {
+    SplatElementsAttr condition;
+    if (!matchPattern(op.getCondition(), m_Constant(&condition)))
+      return rewriter.notifyMatchFailure(op, "its condition is not a constant of one value");
+    Value chosen = condition.getSplatValue<bool>() ? op.getOnTrue() : op.getOnFalse();
+    rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), chosen);
+    return success();
   }
 };
 
@@ -132,6 +147,9 @@ void TcpDialect::getCanonicalizationPatterns(RewritePatternSet &patterns) const 
 
 void MatmulOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<DropBroadcastBatch>(context);
+}
+void SelectOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<SelectToBroadcast>(context);
 }
 void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<TransposeToReshape>(context);

@@ -206,6 +206,7 @@ def Tcp_SelectOp : Tcp_Op<"select", [SameOperandsAndResultRank, Tcp_Elementwise,
   let results = (outs Tcp_Tensor:$output);
   let assemblyFormat = "$condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($on_true) `,` type($on_false) `->` type($output)";
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 #endif // CONVOY_TCP_ELEMENTWISE_OPS

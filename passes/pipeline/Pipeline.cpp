@@ -51,6 +51,8 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
       createTcpSetDtypePass({options.dtype, SmallVector<std::string>(options.keepFloat32.begin(),
                                                                      options.keepFloat32.end())}));
   pm.addNestedPass<func::FuncOp>(
+      createTcpRaiseAttentionPass({options.supportTable, options.allowTf32}));
+  pm.addNestedPass<func::FuncOp>(
       createTcpDecomposeAttentionPass({options.supportTable, options.allowTf32}));
   pm.addNestedPass<func::FuncOp>(createTcpChannelsLastPass());
   pm.addNestedPass<func::FuncOp>(createTcpFlattenProductsPass());

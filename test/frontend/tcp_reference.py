@@ -39,6 +39,7 @@ _DTYPES = {
 _TAKES_SHAPE = (
     "tcp.reshape",
     "tcp.broadcast",
+    "tcp.iota",
     "tcp.conv_backward_data",
     "tcp.conv_backward_filter",
     "tcp.max_pool_backward",
@@ -151,7 +152,7 @@ def _execute(op: ir.Operation, operands: list[Tensor]) -> Tensor:
     if op.name == "arith.constant":
         return _constant(op)
     kinds = [ir.RankedTensorType(value.type).element_type for value in op.operands]
-    if op.name not in _MIXED:
+    if op.name not in _MIXED and kinds:
         assert len({str(kind) for kind in kinds}) == 1, (
             f"{op.name}: expected operands of one dtype, got {kinds}"
         )
@@ -515,6 +516,11 @@ _OPS: dict[str, Callable[..., Tensor]] = {
     "softmax": lambda x, dim: torch.softmax(x, dim),
     "layer_norm": _layer_norm,
     "reshape": lambda x, shape: x.reshape(shape),
+    "iota": lambda dim, shape: (
+        torch.arange(shape[dim])
+        .reshape([shape[dim] if i == dim else 1 for i in range(len(shape))])
+        .expand(shape)
+    ),
     "broadcast": lambda x, shape: (
         x.expand(shape) if x.dim() == len(shape) else _raise_rank(x, shape)
     ),

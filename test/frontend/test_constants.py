@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -77,6 +78,26 @@ def test_values_are_those_of_pytorch() -> None:
     assert torch.equal(value, _sinusoids(torch.zeros(1, 8, 8)))
     assert imported.constants == imported.weights.keys()
     assert ops(imported.text) == ["add"]
+
+
+@pytest.mark.parametrize("hidden", [-math.inf, -1e4, None])
+def test_a_causal_mask_is_a_comparison_of_indices(hidden: float | None) -> None:
+    kept = torch.ones(2, 8, 8, dtype=torch.bool).tril()
+    mask = kept if hidden is None else torch.where(kept, 0.0, hidden)
+
+    def function(x: Tensor) -> Tensor:
+        return x + mask if hidden is not None else torch.where(mask, x, 7.0)
+
+    imported = check(_Function(function), torch.randn(2, 8, 8))
+    assert "iota {dim = 0 : index}" in ops(imported.text)
+    assert not imported.weights
+
+
+def test_a_mask_that_is_nearly_causal_remains() -> None:
+    mask = torch.ones(8, 8, dtype=torch.bool).tril()
+    mask[7, 0] = False
+    imported = check(_Function(lambda x: torch.where(mask, x, 7.0)), torch.randn(2, 8, 8))
+    assert "iota {dim = 0 : index}" not in ops(imported.text)
 
 
 class _Buffers(nn.Module):

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import test_kernels
 from test_kernels import gpu  # noqa: F401 (the fixture)
@@ -36,6 +37,7 @@ class Case:
             heads inside of rows.
         hidden: Whether the mask is of bools, with one row that hides everything.
         on_cudnn: The dtypes in which cuDNN computes it.
+        written: Whether it is products and a softmax; rows that the mask hides are NaN then.
         options: More arguments of scaled_dot_product_attention.
     """
 
@@ -45,6 +47,7 @@ class Case:
     packed: bool = False
     hidden: bool = False
     on_cudnn: tuple[str, ...] = tuple(TOLERANCE)
+    written: bool = False
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -69,6 +72,13 @@ CASES = {
     "depth_160": Case((2, 8, 64, 160), (8, 77, 160), on_cudnn=_HALF),
     "depth_256": Case((2, 8, 64, 256), (8, 77, 128), on_cudnn=_HALF, options={"scale": 0.01}),
     "depth_320": Case((1, 2, 64, 320), (2, 77, 320), on_cudnn=()),
+    "written": Case(written=True),
+    "written_mask": Case(mask=(2, 1, 50, 70), written=True),
+    "written_hidden": Case(mask=(2, 1, 50, 70), hidden=True, written=True),
+    "written_windows": Case(
+        (64, 3, 49, 32), (3, 49, 32), (1, 3, 49, 49), packed=True, written=True
+    ),
+    "written_causal": Case((2, 4, 130, 64), (4, 130, 64), written=True, options=_CAUSAL),
     **{f"mask_{'x'.join(map(str, shape))}": Case(mask=shape) for shape in _MASKS},
 }
 
@@ -82,14 +92,26 @@ def build(name: str) -> tuple[Any, tuple[Any, ...]]:
     case = CASES[name]
     batch, heads, rows, depth = case.query
 
+    def attend(q, k, v, mask):
+        if not case.written:
+            return scaled_dot_product_attention(q, k, v, attn_mask=mask, **case.options)
+        scores = q @ k.transpose(-1, -2) / depth**0.5
+        if case.options:
+            scores = scores + torch.triu(torch.full(scores.shape[-2:], -torch.inf), 1)
+        if case.hidden:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        elif mask is not None:
+            scores = scores + mask
+        return scores.softmax(-1) @ v
+
     class Plain(nn.Module):
         def forward(self, q, k, v, mask=None):
-            return scaled_dot_product_attention(q, k, v, attn_mask=mask, **case.options)
+            return attend(q, k, v, mask)
 
     class Packed(nn.Module):
         def forward(self, x, mask=None):
             q, k, v = x.reshape(batch, rows, 3, heads, depth).permute(2, 0, 3, 1, 4)
-            y = scaled_dot_product_attention(q, k, v, attn_mask=mask, **case.options)
+            y = attend(q, k, v, mask)
             return y.transpose(1, 2).reshape(batch, rows, heads * depth)
 
     torch.manual_seed(0)
@@ -120,9 +142,13 @@ def test_attention_is_that_of_pytorch(name: str, dtype: str, folder: Path) -> No
     graphs, results, expected = test_kernels.run_with_graphs(folder, name, dtype)
     on_cudnn = any(graph.startswith("attention") for graph in graphs)
     assert on_cudnn == (dtype in CASES[name].on_cudnn), graphs
+    hidden = [np.isnan(each) for each in expected]
+    assert all((np.isnan(a) == b).all() for a, b in zip(results, hidden, strict=True))
     # cuDNN's products in float32 round to TF32. Its attention does not.
     limit = TOLERANCE[dtype] if on_cudnn or dtype != "float32" else 2e-3
-    test_kernels.expect_close(results, expected, limit)
+    test_kernels.expect_close(
+        *([np.nan_to_num(each) for each in arrays] for arrays in (results, expected)), limit
+    )
 
 
 if __name__ == "__main__":

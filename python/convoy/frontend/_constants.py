@@ -21,6 +21,7 @@ import torch
 from torch.export.graph_signature import InputKind, InputSpec, TensorArgument
 from torch.fx.node import map_arg
 
+from convoy.frontend._causal import CausalMask
 from convoy.frontend._types import unsupported_dtype
 
 __all__ = ["fold_constants"]
@@ -43,7 +44,8 @@ def fold_constants(program: torch.export.ExportedProgram) -> None:
     """Makes values that depend only on constants constants of the program.
 
     A creation op whose result is used directly remains. A value with equal elements becomes
-    aten.full. Constants that have no other use are removed.
+    aten.full, and a causal mask a comparison of indices. Constants that have no other use are
+    removed.
 
     Args:
         program: An exported program. Its graph, its signature and its constants are modified.
@@ -62,6 +64,11 @@ def fold_constants(program: torch.export.ExportedProgram) -> None:
                     (list(value.shape), splat),
                     {"dtype": value.dtype, "device": value.device, "pin_memory": False},
                 )
+        elif (mask := CausalMask.of(value)) is not None:
+            # A placeholder may be replaced as well, and all of them come first.
+            start = next(each for each in graph.nodes if each.op != "placeholder")
+            with graph.inserting_before(start):
+                new = mask.create(graph, node)
         else:
             with graph.inserting_after(*last) if last else graph.inserting_before():
                 new = graph.placeholder(f"{node.name}_value")
@@ -159,7 +166,11 @@ def _replaced(graph: torch.fx.Graph, known: Mapping[torch.fx.Node, Any]) -> Sequ
         if node in known and any(user not in known or user in remaining for user in node.users):
             if _remains(node, known):
                 remaining.add(node)
-            elif (node.all_input_nodes or _is_uninitialized(node)) and _has_type(known[node]):
+            elif _has_type(known[node]) and (
+                node.all_input_nodes
+                or _is_uninitialized(node)
+                or (node.op == "placeholder" and CausalMask.of(known[node]))
+            ):
                 nodes.append(node)
     return nodes[::-1]
 

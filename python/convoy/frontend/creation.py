@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Creation of tensors: a fill value becomes a splat constant, a sequence becomes a constant
-weight."""
+"""Creation of tensors: a fill value becomes a splat constant, indices from zero are computed, and
+another sequence becomes a constant weight."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import math
 import torch
 from torch_mlir import ir
 
+from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, wrapped_number
 from convoy.frontend._registry import Call, converts
 
@@ -51,5 +52,7 @@ def zeros_ones(b: Builder, call: Call) -> ir.Value:
 def arange(b: Builder, call: Call) -> ir.Value:
     count = 1 if call.name == "aten.arange" else 2 if call.name == "aten.arange.start" else 3
     bounds = call.args[:count]
+    if count == 1 and not call.result.dtype.is_floating_point and call.result.shape[0] == bounds[0]:
+        return b.emit(tcp.IotaOp, call.result, dim=0)
     name = "arange_" + "_".join(str(bound) for bound in bounds)
     return b.weight(name, torch.arange(*bounds, dtype=call.result.dtype))

@@ -365,3 +365,15 @@ func.func @unsigned_casts(%x: tensor<4xui8>, %i: tensor<4xi8>) -> (tensor<4xi16>
   // CHECK-NEXT: return %[[B]], %[[E]], %[[F]], %[[G]]
   return %1, %3, %5, %6 : tensor<4xi16>, tensor<4xi16>, tensor<4xi64>, tensor<1xui8>
 }
+
+// -----
+
+// A select by a condition that is known repeats one of its operands.
+// CHECK-LABEL: func.func @select_of_constant
+// CHECK-NEXT: %[[R:.*]] = tcp.broadcast %arg0 : tensor<2x1x4xf32> -> tensor<2x3x4xf32>
+// CHECK-NEXT: return %[[R]]
+func.func @select_of_constant(%x: tensor<2x1x4xf32>, %y: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  %c = arith.constant dense<true> : tensor<1x3x1xi1>
+  %0 = tcp.select %c, %x, %y : tensor<1x3x1xi1>, tensor<2x1x4xf32>, tensor<2x3x4xf32> -> tensor<2x3x4xf32>
+  return %0 : tensor<2x3x4xf32>
+}

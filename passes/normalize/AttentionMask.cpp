@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/normalize/AttentionMask.h"
+#include "dialect/tcp/TcpOps.h"
+#include "dialect/tcp/TcpShapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/common/Groups.h"
+#include "passes/normalize/Weights.h"
+
+using namespace mlir;
+using namespace convoy::tcp;
+
+namespace convoy {
+
+/// `value` before ops that only repeat it along other dims than the last two, or change its type.
+static Value withoutRepeats(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<CastOp, ReshapeOp, BroadcastOp>(op))
+      break;
+    ArrayRef<int64_t> from = shapeOf(op->getOperand(0)), to = shapeOf(value);
+    if (from.size() < 2 || to.size() < 2 || from.take_back(2) != to.take_back(2))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// The dim of `value` whose index its elements are, or std::nullopt.
+static std::optional<int64_t> indexDim(Value value) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  auto iota = value.getDefiningOp<IotaOp>();
+  if (!iota || shapeOf(iota)[iota.getDim().getZExtValue()] != ShapedType::getNumElements(shape))
+    return std::nullopt;
+  // Its only dim of more than one element.
+  const int64_t *found = llvm::find_if(shape, [](int64_t size) { return size != 1; });
+  if (found == shape.end())
+    return std::nullopt;
+  return found - shape.begin();
+}
+
+bool isCausalCondition(Value condition, bool kept) {
+  auto compare = withoutRepeats(condition).getDefiningOp<CompareOp>();
+  if (!compare)
+    return false;
+  ArrayRef<int64_t> shape = shapeOf(compare);
+  auto rank = static_cast<int64_t>(shape.size());
+  if (rank < 2 || shape[rank - 1] != shape[rank - 2])
+    return false;
+  std::optional<int64_t> lhs = indexDim(compare.getLhs()), rhs = indexDim(compare.getRhs());
+  // Row >= column, and the same with its sides exchanged.
+  if (lhs == rank - 2 && rhs == rank - 1)
+    return compare.getPredicate() == (kept ? ComparePredicate::Ge : ComparePredicate::Lt);
+  if (lhs == rank - 1 && rhs == rank - 2)
+    return compare.getPredicate() == (kept ? ComparePredicate::Le : ComparePredicate::Gt);
+  return false;
+}
+
+/// Masks are a few ops. A limit bounds the time where values are used several times.
+static constexpr int kMostOps = 6;
+
+/// The shape of `value` without broadcasts.
+static SmallVector<int64_t> ownShape(Value value, int depth) {
+  Operation *op = value.getDefiningOp();
+  if (op && isa<BroadcastOp>(op))
+    return ownShape(op->getOperand(0), depth);
+  if (!op || !op->hasTrait<convoy::tcp::Elementwise>() || depth == kMostOps)
+    return SmallVector<int64_t>(shapeOf(value));
+  SmallVector<SmallVector<int64_t>> shapes = llvm::map_to_vector(
+      op->getOperands(), [&](Value operand) { return ownShape(operand, depth + 1); });
+  return *broadcastShape(llvm::map_to_vector(
+      shapes, [](const SmallVector<int64_t> &shape) { return ArrayRef(shape); }));
+}
+
+static Value withoutBroadcast(OpBuilder &builder, Value value, int depth) {
+  SmallVector<int64_t> shape = ownShape(value, depth);
+  if (ArrayRef(shape) == shapeOf(value))
+    return value;
+  Operation *op = value.getDefiningOp();
+  if (isa<BroadcastOp>(op))
+    return withoutBroadcast(builder, op->getOperand(0), depth);
+  SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
+    return withoutBroadcast(builder, operand, depth + 1);
+  });
+  return cloneWith(builder, op, operands, withShape(value.getType(), shape))->getResult(0);
+}
+
+Value withoutBroadcast(OpBuilder &builder, Value mask) {
+  return withoutBroadcast(builder, mask, 0);
+}
+
+bool hidesScores(const APFloat &number) {
+  // The exponential of a score that is 2^15 below another one is 0. Scores of wider types have a
+  // range of their own, of which only the lowest numbers are out of reach.
+  APFloat limit = APFloat::getLargest(number.getSemantics(), /*Negative=*/true);
+  limit = scalbn(limit, -1, APFloat::rmNearestTiesToEven);
+  return number.isNegative() && !number.isNaN() && number <= limit;
+}
+
+bool isCausalMask(Value mask) {
+  auto select = withoutRepeats(mask).getDefiningOp<SelectOp>();
+  if (!select)
+    return false;
+  FloatAttr onTrue = numberOf(select.getOnTrue()), onFalse = numberOf(select.getOnFalse());
+  if (!onTrue || !onFalse)
+    return false;
+  bool kept = onTrue.getValue().isZero();
+  return (kept || onFalse.getValue().isZero()) &&
+         hidesScores((kept ? onFalse : onTrue).getValue()) &&
+         isCausalCondition(select.getCondition(), kept);
+}
+
+bool isNeverInfinite(Value mask) {
+  if (FloatAttr number = numberOf(mask))
+    return !number.getValue().isInfinity();
+  Operation *op = mask.getDefiningOp();
+  if (!op)
+    return false;
+  if (isa<ReshapeOp, BroadcastOp, TransposeOp, SliceOp>(op))
+    return isNeverInfinite(op->getOperand(0));
+  if (auto select = dyn_cast<SelectOp>(op))
+    return isNeverInfinite(select.getOnTrue()) && isNeverInfinite(select.getOnFalse());
+  return false;
+}
+
+Value withNanRows(OpBuilder &builder, Location loc, Value mask) {
+  auto type = cast<RankedTensorType>(mask.getType());
+  int64_t last = type.getRank() - 1;
+  SmallVector<int64_t> rows(type.getShape()), one(type.getRank(), 1);
+  rows[last] = 1;
+  auto number = [&](APFloat value) {
+    return arith::ConstantOp::create(builder, loc,
+                                     DenseElementsAttr::get(withShape(type, one), value));
+  };
+  const llvm::fltSemantics &semantics = cast<FloatType>(type.getElementType()).getFloatSemantics();
+  Value most = ReduceMaxOp::create(builder, loc, withShape(type, rows), mask, ArrayRef{last});
+  Value isHidden = CompareOp::create(builder, loc, RankedTensorType::get(rows, builder.getI1Type()),
+                                     most, number(APFloat::getInf(semantics, /*Negative=*/true)),
+                                     ComparePredicate::Eq);
+  return SelectOp::create(builder, loc, type, isHidden, number(APFloat::getNaN(semantics)), mask);
+}
+
+} // namespace convoy

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What is known about the masks of attention at compile time.
+
+#ifndef CONVOY_PASSES_NORMALIZE_ATTENTIONMASK_H
+#define CONVOY_PASSES_NORMALIZE_ATTENTIONMASK_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+
+namespace convoy {
+
+/// Whether `condition`, of bools, is true (`kept`) or false (not `kept`) exactly where the index in
+/// the last dim is at most that in the dim before it.
+bool isCausalCondition(mlir::Value condition, bool kept);
+
+/// Whether `mask`, which is added to scores, is zero where the index in the last dim is at most
+/// that in the dim before it, and hides all other scores.
+bool isCausalMask(mlir::Value mask);
+
+/// A value that `mask` is a broadcast of, or `mask`. Elementwise ops of broadcasts are computed
+/// before them.
+mlir::Value withoutBroadcast(mlir::OpBuilder &builder, mlir::Value mask);
+
+/// Whether `number` hides a score of this type that it is added to, next to one that is not hidden.
+bool hidesScores(const llvm::APFloat &number);
+
+/// Whether every element of `mask` is finite, or NaN, whatever the inputs are.
+bool isNeverInfinite(mlir::Value mask);
+
+/// `mask` with NaN in the rows that are minus infinity in all columns. `tcp.attention` makes such
+/// rows 0; a softmax makes them NaN.
+mlir::Value withNanRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value mask);
+
+} // namespace convoy
+
+#endif // CONVOY_PASSES_NORMALIZE_ATTENTIONMASK_H

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Causal masks among the constants of a program.
+
+A mask that is a comparison of indices says what it is: the compiler does not know the values of a
+constant. It also takes no memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+__all__ = ["CausalMask"]
+
+aten = torch.ops.aten
+
+
+@dataclass(frozen=True)
+class CausalMask:
+    """A matrix, or a batch of equal ones, with one value up to the diagonal and another above it.
+
+    Attributes:
+        shape: The shape; its last two dims are equal.
+        dtype: The dtype, bool or a float.
+        kept: The value where the column is at most the row.
+        hidden: The value elsewhere.
+    """
+
+    shape: torch.Size
+    dtype: torch.dtype
+    kept: float | bool
+    hidden: float | bool
+
+    @classmethod
+    def of(cls, value: torch.Tensor) -> CausalMask | None:
+        """The mask that a constant is, or None. A float is zero where it keeps."""
+        if value.ndim < 2 or value.shape[-1] != value.shape[-2] or value.shape[-1] < 2:
+            return None
+        if not (value.dtype == torch.bool or value.is_floating_point()):
+            return None
+        first = value.reshape(-1, *value.shape[-2:])[0]
+        kept, hidden = first[0, 0], first[0, 1]
+        lower = torch.ones_like(first, dtype=torch.bool).tril()
+        if value.is_floating_point() and (bool(kept != 0) or bool(kept.signbit())):
+            return None
+        if not bool((value == torch.where(lower, kept, hidden)).all()) or bool(kept == hidden):
+            return None
+        return cls(value.shape, value.dtype, kept.item(), hidden.item())
+
+    def create(self, graph: torch.fx.Graph, node: torch.fx.Node) -> torch.fx.Node:
+        """Creates nodes that compute the mask, with the location of `node`, at the graph's
+        insertion point. Returns the last one."""
+        size, rank = self.shape[-1], len(self.shape)
+
+        def call(target: Any, *args: Any, **kwargs: Any) -> torch.fx.Node:
+            new = graph.call_function(target, args, kwargs)
+            values = torch.fx.node.map_arg((args, kwargs), lambda each: each.meta["val"])
+            with node.meta["val"].fake_mode:
+                value = target(*values[0], **values[1])
+            new.meta = {**node.meta, "val": value}
+            new.meta.pop("tensor_meta", None)
+            return new
+
+        indices = call(aten.arange.default, size, device="cpu", pin_memory=False)
+        rows = call(aten.view.default, indices, [1] * (rank - 2) + [size, 1])
+        columns = call(aten.view.default, indices, [1] * (rank - 1) + [size])
+        is_bool = self.dtype == torch.bool
+        compare = aten.ge.Tensor if self.kept or not is_bool else aten.lt.Tensor
+        mask = call(compare, rows, columns)
+        if not is_bool:
+            kept, hidden = (
+                call(
+                    aten.full.default,
+                    [1] * rank,
+                    number,
+                    dtype=self.dtype,
+                    device="cpu",
+                    pin_memory=False,
+                )
+                for number in (self.kept, self.hidden)
+            )
+            mask = call(aten.where.self, mask, kept, hidden)
+        if mask.meta["val"].shape == self.shape:
+            return mask
+        return call(aten.expand.default, mask, list(self.shape))
