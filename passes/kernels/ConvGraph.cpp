@@ -103,8 +103,9 @@ std::optional<ConvGraph> Matcher::match() {
     return std::nullopt;
   Value result;
   auto isOperand = [&](TensorDescType type) { return isImage(type); };
-  if (!matchEpilogue(graph, {form.conv.getY(), {1, form.columns(), 1, 1}, isOperand}, form, result,
-                     reason))
+  AnchorResult anchor = {
+      form.conv.getY(), {1, form.columns(), 1, 1}, isOperand, form.isDepthwise()};
+  if (!matchEpilogue(graph, anchor, form, result, reason))
     return std::nullopt;
   Operation *end = body.getTerminator();
   if (end->getNumOperands() != 1 || end->getOperand(0) != result ||

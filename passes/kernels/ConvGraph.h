@@ -10,7 +10,7 @@
 
 namespace convoy {
 
-/// clamp(conv(x, w) + residual + bias, lower, upper).
+/// clamp(conv(x, w) + residual + bias, lower, upper); swish of the sum if it is depthwise.
 struct ConvGraph : Epilogue {
   cudnn::ConvolutionOp conv;
 

@@ -58,6 +58,7 @@ static Variant variantOf(const ConvGraph &form, int64_t pixels) {
   arguments.lanes = word(lanes);
   arguments.strips = word(strips);
   arguments.rows = word(rows);
+  arguments.swish = form.swish;
   form.setClip(arguments);
   variant.setArguments(arguments);
   variant.blocks = blocks();

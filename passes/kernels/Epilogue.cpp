@@ -70,18 +70,21 @@ bool Matcher::matchStep(Operation &op) {
     return refuse("a pointwise operation scales its operands or does not compute in f32");
   if (!cast<TensorDescType>(running.getType()).getElementType().isF32())
     return refuse("an intermediate value is rounded");
-  bool isClipped = epilogue.upper != std::numeric_limits<double>::infinity() ||
-                   epilogue.lower != -std::numeric_limits<double>::infinity();
+  bool isActivated = epilogue.swish || epilogue.upper != std::numeric_limits<double>::infinity() ||
+                     epilogue.lower != -std::numeric_limits<double>::infinity();
   bool matched = false;
   if (step.getMode() == PointwiseMode::Identity)
     matched = true;
-  else if (step.getMode() == PointwiseMode::Add && !isClipped)
+  else if (step.getMode() == PointwiseMode::Add && !isActivated)
     matched = matchSum(step);
-  else if (step.getMode() == PointwiseMode::ReluFwd && !isClipped)
+  else if (step.getMode() == PointwiseMode::ReluFwd && !isActivated)
     matched = matchClip(step);
+  else if (step.getMode() == PointwiseMode::SwishFwd && !isActivated && anchor.allowsSwish &&
+           (!step.getSwishBeta() || step.getSwishBeta()->isExactlyValue(1.0)))
+    matched = epilogue.swish = true;
   else
     refuse("it computes " + cudnn::stringifyPointwiseMode(step.getMode()) +
-           ", which is not a sum before one relu");
+           ", which is not a sum before one " + (anchor.allowsSwish ? "relu or swish" : "relu"));
   running = step.getY();
   return matched;
 }

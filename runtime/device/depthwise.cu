@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// 2D depthwise convolution with bias, residual and clamp, in channels-last memory. It is bound by
-// memory, so that it needs no tensor cores: a thread computes 16 bytes of channels of some
+// 2D depthwise convolution with bias, residual and clamp or swish, in channels-last memory. It is
+// bound by memory, so that it needs no tensor cores: a thread computes 16 bytes of channels of some
 // neighboring pixels of a row, and reads each element of a row of their windows once.
 
 #include "device.h"
@@ -94,7 +94,7 @@ DEVICE void depthwise(const T *x, const T *w, const T *bias, const T *residual, 
       sum += __builtin_convertvector(*(const Piece *)(bias + channel), Sums);
 #pragma unroll
     for (int i = 0; i < kWidth; ++i)
-      sum[i] = clamp(sum[i], conv.lower, conv.upper);
+      sum[i] = conv.swish ? swish(sum[i]) : clamp(sum[i], conv.lower, conv.upper);
     *(Piece *)(y + at) = __builtin_convertvector(sum, Piece);
   }
 }

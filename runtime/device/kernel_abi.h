@@ -62,12 +62,14 @@ constexpr int kConvWgmmaColumns[] = {CONVOY_CONV_WGMMA_COLUMNS(CONVOY_ITEM)};
 #define CONVOY_CONV_WGMMA_FETCHED(X) X(16) X(20) X(24)
 constexpr int kConvWgmmaFetched[] = {CONVOY_CONV_WGMMA_FETCHED(CONVOY_ITEM)};
 
-/// depthwise.cu: y[n, p, c] = clamp(sum over taps of x * w[c] + bias[c] + residual[n, p, c]).
+/// depthwise.cu: y[n, p, c] = clamp(sum over taps of x * w[c] + bias[c] + residual[n, p, c]), or
+/// with `swish` v * sigmoid(v) of the sum v.
 struct DepthwiseArguments {
   int images, height, width, channels; ///< x
   int outHeight, outWidth;             ///< y
   int tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW;
   int lanes, strips, rows; ///< threads per block: pieces of 16 bytes, strips of a row, and rows
+  int swish;
   float lower, upper;
 };
 /// Pixels per thread.

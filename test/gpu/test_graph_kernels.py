@@ -140,6 +140,10 @@ def build(name: str):
             nn.Sequential(nn.Conv2d(144, 144, 3, 2, 1, groups=144), nn.ReLU6()),
             [(4, 144, 56, 56)],
         ),
+        "dw_swish": (
+            nn.Sequential(nn.Conv2d(96, 96, 3, padding=1, groups=96), nn.SiLU()),
+            [(2, 96, 17, 19)],
+        ),
         "dw_residual": (
             Residual(nn.Conv2d(32, 32, 3, padding=1, groups=32)),
             [(2, 32, 31, 33), (2, 32, 31, 33)],
@@ -198,7 +202,7 @@ CASES = (
     "wgmma_3x3", "wgmma_residual", "wgmma_relu6", "wgmma_filters", "wgmma_odd", "wgmma_5x5",
     "wgmma_1x1", "wgmma_1x1_residual",
     "wgmma_1x1_filters", "wgmma_padding",
-    "dw_3x3", "dw_7x7", "dw_relu", "dw_relu6", "dw_residual", "dw_odd", "dw_wide",
+    "dw_3x3", "dw_7x7", "dw_relu", "dw_relu6", "dw_swish", "dw_residual", "dw_odd", "dw_wide",
     "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",
     "mean_resnet", "mean_odd", "mean_large", "mean_batch",
     "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd",
