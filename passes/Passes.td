@@ -151,6 +151,29 @@ def TcpDecomposeConvTransposePass : Pass<"tcp-decompose-conv-transpose", "::mlir
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
+def TcpRaiseActivationsPass : Pass<"tcp-raise-activations", "::mlir::func::FuncOp"> {
+  let summary = "find activations that are written as arithmetic";
+  let description = [{
+    A product of x, a number and `1 + tanh(p)`, `1 + erf(p)` or `sigmoid(p)` becomes `tcp.gelu` or
+    `tcp.silu` if the number and the coefficients of the polynomial p of x are those of its formula,
+    as far as numbers of the element type can be.
+
+    ```mlir
+    %0 = tcp.mul %x, %half : tensor<8x64xf32>, tensor<1x1xf32> -> tensor<8x64xf32>
+    %1 = tcp.mul %x, %c : tensor<8x64xf32>, tensor<1x1xf32> -> tensor<8x64xf32>  // 0.70710678
+    %2 = tcp.erf %1 : tensor<8x64xf32> -> tensor<8x64xf32>
+    %3 = tcp.add %2, %one : tensor<8x64xf32>, tensor<1x1xf32> -> tensor<8x64xf32>
+    %y = tcp.mul %0, %3 : tensor<8x64xf32>, tensor<8x64xf32> -> tensor<8x64xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %y = tcp.gelu %x : tensor<8x64xf32> -> tensor<8x64xf32>
+    ```
+  }];
+}
+
 def TcpFoldScaleIntoConvPass : Pass<"tcp-fold-scale-into-conv", "::mlir::func::FuncOp"> {
   let summary = "fold scales and shifts that are weights into weights and one bias";
   let description = [{
