@@ -177,6 +177,8 @@ template <typename Op>
 LogicalResult RaiseActivation<Op>::matchAndRewrite(Op op, PatternRewriter &rewriter) const {
   if (!isa<FloatType>(op.getType().getElementType()))
     return rewriter.notifyMatchFailure(op, "not of floats");
+  if (isa<IsolatedGroupOp>(op->getParentOp()))
+    return rewriter.notifyMatchFailure(op, "a group in the input keeps its ops");
   std::optional<Factors> factors = factorsOf(op);
   if (!factors || !factors->x)
     return rewriter.notifyMatchFailure(op, "not a product of a value and a gate");

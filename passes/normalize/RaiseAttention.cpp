@@ -310,7 +310,7 @@ bool Raiser::isMask(const MaskTerm &term, const ScoresShape &shape, Type dtype) 
     return false;
   // A mask of each head that depends on an input is as large as the scores, and takes as long.
   ArrayRef<int64_t> batch = shapeOf(term.mask).drop_back(2);
-  return weights.contains(term.mask) || shape[1] == 1 || batch.back() == 1;
+  return weights.contains(term.mask) || shape[1] == 1 || batch.empty() || batch.back() == 1;
 }
 
 /// The softmax that `value` is, below casts and reshapes of the batch. Nothing else uses it.
@@ -340,6 +340,9 @@ void Raiser::raise(MatmulOp op) {
   MatmulOp product = found->product;
   int64_t images = 0, heads = 0;
   std::tie(images, heads) = splitBatch(shape, {product.getLhs(), product.getRhs(), op.getRhs()});
+  // The weights of one image may be those of all values.
+  if (ShapedType::getNumElements(shapeOf(op).drop_back(2)) != images * heads)
+    return;
   ScoresShape scores = {images, heads, shape[shape.size() - 2], shape.back()};
   if (!llvm::all_of(found->terms,
                     [&](const MaskTerm &term) { return isMask(term, scores, dtype); }))
@@ -457,7 +460,11 @@ private:
 void RaiseAttentionPass::runOnOperation() {
   if (getTarget(getOperation()) == Target::Cuda) {
     SmallVector<MatmulOp> products;
-    getOperation().walk([&](MatmulOp op) { products.push_back(op); });
+    // A group in the input keeps its ops.
+    getOperation().walk([&](MatmulOp op) {
+      if (!isa<IsolatedGroupOp>(op->getParentOp()))
+        products.push_back(op);
+    });
     // Reading the table's text takes time.
     if (llvm::any_of(products, [](MatmulOp op) { return softmaxOf(op.getLhs()); })) {
       std::string error;

@@ -300,3 +300,27 @@ func.func @cpu(%x: tensor<2x4x32x64xf16>, %kt: tensor<2x4x64x32xf16>) -> tensor<
   %2 = tcp.matmul %1, %x : tensor<2x4x32x32xf16>, tensor<2x4x32x64xf16> -> tensor<2x4x32x64xf16>
   return %2 : tensor<2x4x32x64xf16>
 }
+
+// -----
+
+// The weights of one image are those of all values; a group keeps its ops.
+// CHECK-LABEL: func.func @shared_weights
+// CHECK: tcp.softmax
+func.func @shared_weights(%q: tensor<1x4x32x64xf16>, %kt: tensor<1x4x64x32xf16>, %v: tensor<2x4x32x64xf16>) -> tensor<2x4x32x64xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.matmul %q, %kt : tensor<1x4x32x64xf16>, tensor<1x4x64x32xf16> -> tensor<1x4x32x32xf16>
+  %1 = tcp.softmax %0 {dim = 3 : i64} : tensor<1x4x32x32xf16> -> tensor<1x4x32x32xf16>
+  %2 = tcp.matmul %1, %v : tensor<1x4x32x32xf16>, tensor<2x4x32x64xf16> -> tensor<2x4x32x64xf16>
+  return %2 : tensor<2x4x32x64xf16>
+}
+// CHECK-LABEL: func.func @group
+// CHECK: tcp.softmax
+func.func @group(%q: tensor<1x4x32x64xf16>, %kt: tensor<1x4x64x32xf16>) -> tensor<1x4x32x64xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.isolated_group %q, %kt {
+  ^bb0(%a: tensor<1x4x32x64xf16>, %b: tensor<1x4x64x32xf16>):
+    %1 = tcp.matmul %a, %b : tensor<1x4x32x64xf16>, tensor<1x4x64x32xf16> -> tensor<1x4x32x32xf16>
+    %2 = tcp.softmax %1 {dim = 3 : i64} : tensor<1x4x32x32xf16> -> tensor<1x4x32x32xf16>
+    %3 = tcp.matmul %2, %a : tensor<1x4x32x32xf16>, tensor<1x4x32x64xf16> -> tensor<1x4x32x64xf16>
+    tcp.yield %3 : tensor<1x4x32x64xf16>
+  } : tensor<1x4x32x64xf16>, tensor<1x4x64x32xf16> -> tensor<1x4x32x64xf16>
+  return %0 : tensor<1x4x32x64xf16>
+}
