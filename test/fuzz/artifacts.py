@@ -21,7 +21,7 @@ from random import Random
 
 from artifact_child import PROGRESS, Job, keep
 from artifact_mutations import Sample, mutant
-from outcome import Outcome
+from case_outcome import Outcome
 
 __all__ = ["run", "samples"]
 

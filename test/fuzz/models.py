@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from outcome import Outcome
+from case_outcome import Outcome
 from random_check import Verdict, same_failure
 from random_model import Model, script
 from random_networks import random_network

@@ -16,9 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
+from case_outcome import Outcome
 from convoy_opt import Failure, Tool, encode
 from mutations import Pool, mutate
-from outcome import Outcome
 from seeds import PHASES, TEST, Command, Seeds, pass_flags, read_seeds
 
 __all__ = ["run"]
