@@ -10,6 +10,8 @@ JOBS := $(shell nproc)
 LLVM := $(shell grep -oP 'CONVOY_LLVM_VERSION \K[0-9]+' CMakeLists.txt | head -n 1)
 DEBIAN := cmake ninja-build ccache clang-$(LLVM) lld-$(LLVM) llvm-$(LLVM)-dev libmlir-$(LLVM)-dev mlir-$(LLVM)-tools \
           liblld-$(LLVM)-dev libpolly-$(LLVM)-dev zlib1g-dev libzstd-dev python3-dev python3-venv
+# The browser of the tests of the report.
+BROWSER := chromium chromium-driver
 
 # The versions of the Python packages; those of NVIDIA are below.
 LOCK := requirements-dev.lock
@@ -53,6 +55,7 @@ run: build
 	$(BIN)/convoy run build/$(MODEL).convoy --check examples/resnet.py:$(MODEL) --top 5
 
 test: build
+	$(call debian,$(BROWSER))
 	@$(PYTHON) tools/progress.py test --all -- $(BIN)/python -m pytest -q --color=$$(if [ -t 1 ]; then echo yes; else echo no; fi)
 
 # Style and types of all files; clang-tidy on the C++ that changed since BASE, by default since the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -13,9 +14,11 @@ import pytest
 from cli_fixtures import FACTS, Page
 from runtime_fixtures import affine_manifest
 
+import convoy.report
 from convoy.errors import ConvoyError
 from convoy.report import Report, collect_report, read_report, report_lines, report_page
 from convoy.report.model import Choice, OutsideOp, SourceFile, Step, StepChoice
+from convoy.report.page_data import op_kind, page_data
 from convoy.report.peaks import gpu_of
 from convoy.report.timeline import timeline
 from convoy_runtime.artifact import Artifact
@@ -23,6 +26,8 @@ from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.manifest import Call, Cudnn, Graph, Products
 from convoy_runtime.plan_report import Trial
 from convoy_runtime.profile import Profile, Timing
+
+VENDOR = Path(convoy.report.__file__).parent / "vendor"
 
 
 def step(number: int, **changes: Any) -> Step:
@@ -97,8 +102,14 @@ def test_page_is_self_contained(report: Report) -> None:
     assert not page.all("src")
     assert not page.all("srcset")
     assert all(link.startswith("#") for link in page.all("href"))
+    # The policy forbids requests of the libraries, which name other hosts in namespaces and texts.
+    own = text
+    for library in ("d3.min.js", "dagre.min.js"):
+        vendored = (VENDOR / library).read_text()
+        assert vendored in text
+        own = own.replace(vendored, "")
     assert not re.search(
-        r"https?:|//\w|url\(|@import|fetch\(|XMLHttpRequest|WebSocket|import\s*\(", text
+        r"https?:|//\w|url\(|@import|fetch\(|XMLHttpRequest|WebSocket|import\s*\(", own
     )
     (policy,) = (
         each["content"]
@@ -107,6 +118,36 @@ def test_page_is_self_contained(report: Report) -> None:
     )
     assert policy is not None
     assert policy.startswith("default-src 'none'")
+
+
+def test_libraries_have_their_digests() -> None:
+    text = (VENDOR / "README.md").read_text()
+    for library in VENDOR.glob("*.js"):
+        assert hashlib.sha256(library.read_bytes()).hexdigest() in text
+        assert (VENDOR / library.name.replace(".min.js", ".LICENSE")).exists()
+
+
+def test_data_of_the_page_cannot_end_its_script(report: Report) -> None:
+    named = replace(report.steps[0], name="</script><script>alert(1)", form="a <!-- b + relu")
+    text = page_data(replace(report, steps=(named,)), {})
+    assert "<" not in text
+    (read,) = json.loads(text)["steps"]
+    assert (read["name"], read["rows"]) == (named.name, ["a <!-- b", "relu"])
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"),
+    [
+        ("convolution + add + relu", "convolution"),
+        ("matmul + add", "product"),
+        ("sdpa_forward", "attention"),
+        ("layernorm", "norm"),
+        ("avgpool_include_padding", "reduction"),
+        ("add + relu", "elementwise"),
+    ],
+)
+def test_kind_of_op(form: str, kind: str) -> None:
+    assert op_kind(step(0, form=form)) == kind
 
 
 def test_page_is_consistent(report: Report) -> None:

@@ -8,16 +8,27 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from convoy.report import formatting
 from convoy.report.model import Report
+from convoy.report.page_data import KINDS, op_kind, page_data
 from convoy.report.shipped import shipped_lines
 from convoy.report.timeline import timeline
 from convoy_runtime.plan_report import knob_text
 
 __all__ = ["report_page"]
 
-_KINDS = {"graph": "cuDNN graphs", "kernel": "generated kernels", "copy": "copies"}
+#: The scripts of the page in order, each in an element of its own.
+_SCRIPTS: Final = (
+    "vendor/d3.min.js",
+    "vendor/dagre.min.js",
+    "assets/common.js",
+    "assets/roofline.js",
+    "assets/timeline.js",
+    "assets/graph.js",
+    "assets/table.js",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +44,13 @@ class Line:
 def report_page(report: Report) -> str:
     """Renders the page. Returns HTML."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
 
+    folder = Path(__file__).parent
+    used = {op_kind(step) for step in report.steps}
+    places = _places(report)
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -52,11 +67,11 @@ def report_page(report: Report) -> str:
         report=report,
         headline=formatting.headline(report),
         scope=formatting.scope,
-        kinds=[
-            (kind, name)
-            for kind, name in _KINDS.items()
-            if any(step.kind == kind for step in report.steps)
-        ],
+        style=Markup((folder / "assets/page.css").read_text()),
+        scripts=[Markup((folder / script).read_text()) for script in _SCRIPTS],
+        data=Markup(page_data(report, places)),
+        kinds=[kind for kind in KINDS if kind in used],
+        op_kind=op_kind,
         timeline=timeline(report),
         shipped=[line.strip() for line in shipped_lines(report)]
         if report.times != "measured"
@@ -65,7 +80,7 @@ def report_page(report: Report) -> str:
             (file.path, index, list(_lines(report, file.path, file.lines)))
             for index, file in enumerate(report.sources)
         ],
-        places=_places(report),
+        places=places,
     )
 
 
