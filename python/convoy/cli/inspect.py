@@ -121,6 +121,8 @@ def main(options: argparse.Namespace) -> int:
         f"  {len(manifest.weights)} weights, {len(manifest.prepared)} prepared; arena "
         f"{manifest.arena_bytes / 1e6:.2f} MB"
     )
+    if manifest.target == "cuda":
+        console.print(f"  {_device_memory(artifact)}")
     table = Table(box=None, pad_edge=False)
     for column in ("member", "bytes", "sha256"):
         table.add_column(column, justify="right" if column == "bytes" else "left")
@@ -164,6 +166,26 @@ def _ptx(artifact: Artifact, name: str | None) -> Iterator[str]:
         for kernel in graph.kernels if name in (None, graph.name) else ():
             member = kernel_member(kernel.name)
             yield f"// {member}\n{bytes(artifact.members[member]).decode()}"
+
+
+def _device_memory(artifact: Artifact) -> str:
+    """The device memory of a run: its buffers, which live as long as the program, and the largest
+    workspace of the plans in the artifact. Calls that run concurrently have a workspace each."""
+    from convoy_runtime.inspection import shipped_plans
+
+    manifest = artifact.manifest
+    parts = {
+        "arena": manifest.arena_bytes,
+        "prepared weights": sum(spec.bytes for spec in manifest.prepared),
+        "inputs": sum(spec.bytes for spec in manifest.inputs),
+        "outputs": sum(spec.bytes for spec in manifest.outputs),
+    }
+    workspaces = [plan.report.workspace_bytes for plan in shipped_plans(artifact)]
+    if workspaces:
+        parts["largest workspace"] = max(workspaces)
+    listed = ", ".join(f"{name} {size / 1e6:.2f} MB" for name, size in parts.items())
+    unknown = "" if workspaces else "; workspaces are known once the artifact has plans"
+    return f"device memory {sum(parts.values()) / 1e6:.2f} MB: {listed}{unknown}"
 
 
 def _print_graph(path: Path, name: str | None, form: str, *, run_native: bool) -> int:

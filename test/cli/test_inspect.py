@@ -1,0 +1,47 @@
+"""`convoy inspect`: the device memory of an artifact."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from cli_fixtures import compile_tiny
+
+from convoy.cli.main import main
+from convoy_runtime.artifact import open_artifact
+
+
+def inspected(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    assert main(["inspect", str(path)]) == 0
+    return capsys.readouterr().out
+
+
+def test_device_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "tiny.convoy"
+    compile_tiny(path, "--target", "cuda", "--dtype", "float16", "--no-weights")
+    manifest = open_artifact(path).manifest
+    specs = (*manifest.inputs, *manifest.outputs, *manifest.prepared)
+    total = manifest.arena_bytes + sum(spec.bytes for spec in specs)
+    printed = inspected(path, capsys)
+    assert f"device memory {total / 1e6:.2f} MB: arena {manifest.arena_bytes / 1e6:.2f} MB, " in printed  # fmt: skip
+    assert "workspaces are known once the artifact has plans" in printed
+
+
+def test_device_memory_with_plans(
+    cudnn: object, cublaslt: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "planned.convoy"
+    flags = ("--target", "cuda", "--dtype", "float16", "--no-weights", "--plan-for", "h200")
+    compile_tiny(path, *flags)
+    printed = inspected(path, capsys)
+    assert re.search(r"device memory \S+ MB: .*, largest workspace \d+\.\d\d MB\n", printed)
+
+
+def test_cpu_artifacts_have_no_device_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "cpu.convoy"
+    compile_tiny(path, "--target", "cpu", "--no-weights")
+    assert "device memory" not in inspected(path, capsys)
