@@ -132,6 +132,8 @@ def test_files_of_the_wheels(wheels: tuple[Path, Path]) -> None:
     licences = {Path(name).name for name in compiler if "/licenses/" in name and name[-1] != "/"}
     assert licences == {
         "LICENSE",
+        "d3.LICENSE",
+        "dagre.LICENSE",
         "libzstd-dev.txt",
         "llvm-22-dev.txt",
         "nanobind.txt",
