@@ -73,7 +73,7 @@ def opened(browser: Any, page: Path, scheme: str = "light") -> Any:
 
 def wait(browser: Any, condition: str) -> Any:
     """Waits until an expression of JavaScript is true, and returns its value."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not (value := browser.execute_script(f"return {condition}")):
         assert time.monotonic() < end, f"timed out: {condition}"
         time.sleep(0.05)
