@@ -12,7 +12,7 @@ namespace {
 
 class Matcher {
 public:
-  Matcher(AnchorResult anchor, Epilogue &epilogue, std::string &reason)
+  Matcher(const AnchorResult &anchor, Epilogue &epilogue, std::string &reason)
       : anchor(anchor), epilogue(epilogue), reason(reason), running(anchor.value) {}
 
   bool matchStep(Operation &op);
@@ -89,8 +89,8 @@ bool Matcher::matchStep(Operation &op) {
   return matched;
 }
 
-bool matchEpilogue(cudnn::GraphOp graph, AnchorResult anchor, Epilogue &epilogue, Value &result,
-                   std::string &reason) {
+bool matchEpilogue(cudnn::GraphOp graph, const AnchorResult &anchor, Epilogue &epilogue,
+                   Value &result, std::string &reason) {
   Matcher matcher(anchor, epilogue, reason);
   for (Operation &op : llvm::drop_begin(graph.getBody().front().without_terminator()))
     if (!matcher.matchStep(op))

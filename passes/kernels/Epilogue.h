@@ -37,7 +37,7 @@ struct AnchorResult {
 
 /// Matches all operations of `graph` after the first one, and sets `result` to the result of the
 /// last one. Returns false and sets `reason` if they are not sums, one relu or swish, and casts.
-bool matchEpilogue(cudnn::GraphOp graph, AnchorResult anchor, Epilogue &epilogue,
+bool matchEpilogue(cudnn::GraphOp graph, const AnchorResult &anchor, Epilogue &epilogue,
                    mlir::Value &result, std::string &reason);
 
 } // namespace convoy

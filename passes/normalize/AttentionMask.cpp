@@ -63,7 +63,7 @@ static constexpr int kMostOps = 6;
 /// The shape of `value` without broadcasts.
 static SmallVector<int64_t> ownShape(Value value, int depth) {
   Operation *op = value.getDefiningOp();
-  if (op && isa<BroadcastOp>(op))
+  if (isa_and_present<BroadcastOp>(op))
     return ownShape(op->getOperand(0), depth);
   if (!op || !op->hasTrait<convoy::tcp::Elementwise>() || depth == kMostOps)
     return SmallVector<int64_t>(shapeOf(value));

@@ -128,8 +128,8 @@ private:
     if (!tryToAdd(seed))
       return false;
     // What an earlier op computes may be needed by all later ones, so the nearest one comes first.
-    for (size_t i = seed; i-- > 0 && seed - i < kMostDistance;)
-      tryToAdd(i);
+    for (size_t distance = 1; distance <= std::min(seed, kMostDistance - 1); ++distance)
+      tryToAdd(seed - distance);
     for (size_t i = seed + 1; i < ops.size() && i - members.back() < kMostDistance; ++i)
       tryToAdd(i);
     return isWorthwhile();
