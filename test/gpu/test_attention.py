@@ -75,7 +75,7 @@ CASES = {
     "written": Case(written=True),
     "written_mask": Case(mask=(2, 1, 50, 70), written=True),
     "written_hidden": Case(mask=(2, 1, 50, 70), hidden=True, written=True),
-    "written_mask_of_heads": Case(mask=(1, 4, 50, 70), written=True, on_cudnn=False),
+    "written_mask_of_heads": Case(mask=(1, 4, 50, 70), written=True, on_cudnn=()),
     "written_causal": Case((2, 4, 130, 64), (4, 130, 64), written=True, options=_CAUSAL),
     **{f"mask_{'x'.join(map(str, shape))}": Case(mask=shape) for shape in _MASKS},
 }
