@@ -8,8 +8,8 @@ using namespace convoy::device;
 
 namespace convoy {
 
-/// Threads per block, and threads that keep a large GPU busy: with half as many pixels per thread an
-/// H100 is 1.3 to 1.6 times slower at small images (384x14x14 and 768x7x7, 7x7, 32 images).
+/// Threads per block, and threads that keep a large GPU busy: with half as many pixels per thread
+/// an H100 is 1.3 to 1.6 times slower at small images (384x14x14 and 768x7x7, 7x7, 32 images).
 static constexpr int64_t kMostThreads = 256, kManyThreads = kMultiprocessors90 * 512;
 /// Blocks that keep it busy: fewer rows per block share less of the input.
 static constexpr int64_t kManyBlocks = 2 * kMultiprocessors90;
