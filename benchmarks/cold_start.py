@@ -178,8 +178,9 @@ def _prepare(
     import convoy_runtime
     from convoy.artifact import write_artifact
     from convoy_runtime._native import MEMBER, load_native
-    from convoy_runtime.artifact import WEIGHTS, open_artifact
+    from convoy_runtime.artifact import WEIGHTS
     from convoy_runtime.cuda.program.executor import CudaProgram
+    from convoy_runtime.opening import open_artifact
     from convoy_runtime.weights import prepare_weights
 
     module, x = case.build()

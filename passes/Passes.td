@@ -638,6 +638,15 @@ def PackCpuWeightsPass : Pass<"plan-pack-cpu-weights", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def WeightOriginsPass : Pass<"plan-weight-origins", "::mlir::ModuleOp"> {
+  let summary = "tell how each prepared weight is computed";
+  let description = [{
+    Results of `@prepare_weights`, and the arguments of `@main` for them, get `tcp.origin`: the
+    SHA-256 of the ops that compute the weight, of the names of the original weights, and of all
+    types. An artifact for several sizes stores and loads weights with equal origins once.
+  }];
+}
+
 def PlanLoopStatePass : Pass<"plan-loop-state", "::mlir::func::FuncOp"> {
   let summary = "keep each tensor that a loop carries in one buffer";
   let description = [{

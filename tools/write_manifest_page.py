@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Generates the tables of docs/manifest.md from the records in convoy_runtime.manifest.
+"""Generates the tables of docs/manifest.md from the records in convoy_runtime.manifest and
+convoy_runtime.dynamic.manifest.
 
     python -m tools.write_manifest_page
 
@@ -13,6 +14,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from convoy_runtime.dynamic.manifest import DynamicManifest
 from convoy_runtime.json_object import Kind
 from convoy_runtime.manifest import GraphAlternatives, Manifest
 from convoy_runtime.records import Given, Record, RecordField, Tag, record_of
@@ -39,7 +41,7 @@ def records() -> list[Record[Any]]:
                 if field.record is not None:
                     visit(field.record)
 
-    for root in (Manifest, GraphAlternatives):
+    for root in (Manifest, GraphAlternatives, DynamicManifest):
         visit(record_of(root))
     return list(found.values())
 

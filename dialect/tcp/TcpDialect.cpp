@@ -49,8 +49,8 @@ bool convoy::tcp::hasTensorSize(ShapedType type) {
 /// Checks that an attribute of the dialect is a string or a unit, depending on its name. Accepts
 /// all other attributes.
 static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
-  static constexpr StringRef kStrings[] = {kTargetAttr, kInputAttr, kWeightAttr, kPreparedAttr,
-                                           kOutputAttr};
+  static constexpr StringRef kStrings[] = {kTargetAttr,   kInputAttr,  kWeightAttr,
+                                           kPreparedAttr, kOutputAttr, kOriginAttr};
   if (llvm::is_contained(kStrings, attribute.getName()) && !isa<StringAttr>(attribute.getValue()))
     return op->emitOpError("expects '") << attribute.getName().getValue()
                                         << "' to be a string, but got " << attribute.getValue();

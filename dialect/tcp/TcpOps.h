@@ -46,6 +46,8 @@ inline constexpr llvm::StringLiteral kInputAttr = "tcp.input";
 inline constexpr llvm::StringLiteral kWeightAttr = "tcp.weight";
 inline constexpr llvm::StringLiteral kPreparedAttr = "tcp.prepared";
 inline constexpr llvm::StringLiteral kOutputAttr = "tcp.output";
+/// How a prepared weight is computed: a hash.
+inline constexpr llvm::StringLiteral kOriginAttr = "tcp.origin";
 inline constexpr llvm::StringLiteral kArenaAttr = "tcp.arena";
 /// The dims of an input or result from the outermost to the innermost in memory, like
 /// `torch.Tensor.dim_order`. Until phase `normalize` the type has the model's dims, from then on

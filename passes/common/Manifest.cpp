@@ -33,7 +33,8 @@ StringRef torchDtype(Type type) {
   return {};
 }
 
-DictionaryAttr describeTensor(StringRef name, ShapedType type, DenseI64ArrayAttr dimOrder) {
+DictionaryAttr describeTensor(StringRef name, ShapedType type, DenseI64ArrayAttr dimOrder,
+                              StringAttr origin) {
   Builder builder(type.getContext());
   StringRef dtype = torchDtype(type.getElementType());
   assert(!dtype.empty() && "the caller checks the element type");
@@ -55,6 +56,8 @@ DictionaryAttr describeTensor(StringRef name, ShapedType type, DenseI64ArrayAttr
       builder.getNamedAttr("dtype", builder.getStringAttr(dtype))};
   if (!isPacked)
     entries.push_back(builder.getNamedAttr("strides", builder.getDenseI64ArrayAttr(strides)));
+  if (origin)
+    entries.push_back(builder.getNamedAttr("origin", origin));
   return builder.getDictionaryAttr(entries);
 }
 

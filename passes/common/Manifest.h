@@ -21,8 +21,10 @@ llvm::StringRef torchDtype(mlir::Type type);
 /// `{name, shape, dtype}` of an input, output or weight. PyTorch must have the element type. `type`
 /// is the packed tensor in memory, whose dim i is dim dimOrder[i] of the model's tensor. A null
 /// `dimOrder` is the identity. If another one moves elements, the description also has `strides`.
+/// `origin` is that of a prepared weight, or null.
 mlir::DictionaryAttr describeTensor(llvm::StringRef name, mlir::ShapedType type,
-                                    mlir::DenseI64ArrayAttr dimOrder = {});
+                                    mlir::DenseI64ArrayAttr dimOrder = {},
+                                    mlir::StringAttr origin = {});
 
 /// Sets `key` of the manifest, replacing any previous value.
 void setManifest(mlir::ModuleOp module, llvm::StringRef key, mlir::Attribute value);

@@ -65,8 +65,10 @@ FailureOr<Arguments> collect(func::FuncOp function) {
     // The dialect's verifier ensures that it is a string.
     auto name = cast<StringAttr>(function.getArgAttr(index, kind->first));
     auto order = function.getArgAttrOfType<DenseI64ArrayAttr>(index, convoy::tcp::kDimOrderAttr);
-    kind->second->push_back(convoy::describeTensor(name.getValue(), type, order));
+    auto origin = function.getArgAttrOfType<StringAttr>(index, convoy::tcp::kOriginAttr);
+    kind->second->push_back(convoy::describeTensor(name.getValue(), type, order, origin));
     function.removeArgAttr(index, convoy::tcp::kDimOrderAttr);
+    function.removeArgAttr(index, convoy::tcp::kOriginAttr);
   }
   return found;
 }

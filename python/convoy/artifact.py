@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Writes artifacts. The reader is convoy_runtime.artifact; docs/architecture.md describes the
+"""Writes artifacts. The reader is convoy_runtime.opening; docs/architecture.md describes the
 format."""
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from convoy_runtime._safetensors import HostTensor, write_safetensors
 from convoy_runtime._zip import ZipMember, lay_out
 from convoy_runtime.artifact import WEIGHTS
 from convoy_runtime.errors import ArgumentError
-from convoy_runtime.manifest import ALTERNATIVES, MANIFEST, Manifest, file_entry
+from convoy_runtime.manifest import ALTERNATIVES, MANIFEST, FileEntry, Manifest, file_entry
 from convoy_runtime.manifest_alternatives import read_alternatives
 from convoy_runtime.manifest_reader import read_manifest
 from convoy_runtime.output_files import checked_output
 
 from .errors import ArtifactWriteError
 
-__all__ = ["HostTensor", "write_artifact"]
+__all__ = ["HostTensor", "write_artifact", "write_members"]
 
 
 def write_artifact(
@@ -49,10 +49,6 @@ def write_artifact(
         ValueError: The weights do not match the manifest.
         ArtifactError: The reader would reject the artifact.
     """
-    try:
-        path = checked_output(path)
-    except ArgumentError as error:
-        raise ArtifactWriteError(str(error)) from error
     entries = {name: file_entry([content]) for name, content in members.items()}
     if weights is not None:
         _check_weights(manifest, weights)
@@ -63,23 +59,48 @@ def write_artifact(
     read_manifest(text, path=path)
     if ALTERNATIVES in members:
         read_alternatives(members[ALTERNATIVES], manifest, path=path)
+    write_members(path, text, entries, members, weights)
+    return manifest
+
+
+def write_members(
+    path: str | os.PathLike[str],
+    text: bytes,
+    files: Mapping[str, FileEntry],
+    members: Mapping[str, bytes],
+    weights: Mapping[str, HostTensor] | None,
+) -> None:
+    """Writes the file of an artifact atomically.
+
+    Args:
+        path: The file. A symbolic link is followed.
+        text: The manifest.
+        files: The other members, as in the manifest.
+        members: Their contents, without that of weights.safetensors.
+        weights: The content of weights.safetensors.
+
+    Raises:
+        ArtifactWriteError: The path cannot be written.
+    """
     try:
-        write_whole(path, _pieces(text, manifest, members, weights), sync=True)
+        path = checked_output(path)
+        write_whole(path, _pieces(text, files, members, weights), sync=True)
+    except ArgumentError as error:
+        raise ArtifactWriteError(str(error)) from error
     except OSError as error:
         message = f"{path}: cannot write the artifact: {error.strerror or error}"
         raise ArtifactWriteError(message) from error
-    return manifest
 
 
 def _pieces(
     text: bytes,
-    manifest: Manifest,
+    entries: Mapping[str, FileEntry],
     members: Mapping[str, bytes],
     weights: Mapping[str, HostTensor] | None,
 ) -> Iterator[bytes | memoryview]:
     """The content of the file."""
     files = [ZipMember(MANIFEST, len(text), zlib.crc32(text))]
-    files += [ZipMember(name, entry.bytes, entry.crc32) for name, entry in manifest.files.items()]
+    files += [ZipMember(name, entry.bytes, entry.crc32) for name, entry in entries.items()]
     layout = lay_out(files, hashlib.sha256(text).hexdigest())
     for file, (_, header) in zip(files, layout.headers, strict=True):
         yield header

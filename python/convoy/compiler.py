@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import torch
 
     from convoy.artifact import HostTensor
+    from convoy.dynamic.points import Points
     from convoy.frontend import ImportedModule
     from convoy_runtime import PlanOptions, Program
     from convoy_runtime.inspection import OfflinePlans
@@ -130,12 +131,15 @@ def compile(
     plan_for: Sequence[str] = (),
     plan_options: PlanOptions | None = None,
     progress: Progress | None = None,
-) -> CompiledModel:
-    """Compiles a module for inputs of fixed shapes and dtypes. Compiling for "cuda" needs no GPU.
+    dynamic_shapes: Any = None,
+    points: Points | None = None,
+) -> Any:
+    """Compiles a module for inputs of fixed dtypes, and of fixed or dynamic shapes. Compiling for
+    "cuda" needs no GPU.
 
     Args:
-        module: The model: a module in evaluation mode, the result of `torch.export.export` without
-            symbolic sizes, or a .pt2 file that `torch.export.save` wrote.
+        module: The model: a module in evaluation mode, the result of `torch.export.export`, or a
+            .pt2 file that `torch.export.save` wrote.
         example_inputs: For a module, a tuple or list with one value for each positional argument of
             `module.forward`: tensors, tuples, lists, dicts, named tuples and dataclasses of
             tensors, and numbers, strings, bools and None, which are compiled in. The compiled
@@ -162,12 +166,18 @@ def compile(
         plan_options: Restrictions on the plans of `plan_for`. A load with equal options uses these
             plans.
         progress: Called at the start of each step with the step's name.
+        dynamic_shapes: For a module with dynamic sizes, as of `torch.export.export`, e.g.
+            `{"x": {0: torch.export.Dim("batch", min=1, max=64)}}`. An exported program has its own.
+        points: The sizes to compile programs for: name of a Dim to its values, e.g.
+            `{"batch": [1, 8, 64]}`, for all combinations; or a list of dicts, one for each point.
+            Default: the powers of two in each range. A size without a name is `INPUT_DIM`, e.g.
+            `x_0`.
 
     Returns:
-        The compiled model in memory.
+        The `CompiledModel` in memory, or with dynamic sizes a `convoy.dynamic.DynamicModel`.
 
     Raises:
-        FrontendError: The module cannot be imported.
+        FrontendError: The module cannot be imported, or `points` does not match its sizes.
         InputError: `example_inputs` is not a tuple or list, or contains an unsupported value; or a
             .pt2 file cannot be read.
         CompileError: A phase fails, or a name of `keep_float32` selects no op.
@@ -191,32 +201,70 @@ def compile(
     )
     clock = _Clock(progress)
     with clock.step("import"):
-        imported = _import(module, example_inputs, kwargs)
+        from convoy.frontend import import_exported, import_module
+
+        model = _model(module, example_inputs, kwargs, dynamic_shapes)
+        inputs = tuple(example_inputs or ())
+    if dynamic_shapes is not None or _has_symbols(model):
+        # Imported here, because most compilations do not need it.
+        from convoy.dynamic import compile_dynamic
+
+        return compile_dynamic(
+            model, inputs, kwargs, chosen,
+            dynamic_shapes=dynamic_shapes, points=points, progress=progress, seconds=clock.seconds,
+        )  # fmt: skip
+    if points is not None:
+        message = "expected dynamic_shapes with points, got a model whose sizes are all static"
+        raise InputError(message)
+    with clock.step("import"):
+        imported = (
+            import_module(model, inputs, kwargs)
+            if example_inputs is not None or not _is_exported(model)
+            else import_exported(model)
+        )
     return compile_imported(imported, chosen, progress=progress, seconds=clock.seconds)
 
 
-def _import(
-    module: Any, example_inputs: Sequence[Any] | None, kwargs: Mapping[str, Any] | None
-) -> ImportedModule:
+def _is_exported(model: Any) -> bool:
     import torch
 
-    from convoy.frontend import import_exported, import_module, read_exported
+    return isinstance(model, torch.export.ExportedProgram)
+
+
+def _has_symbols(model: Any) -> bool:
+    from convoy.frontend import has_symbols
+
+    return _is_exported(model) and has_symbols(model)
+
+
+def _model(
+    module: Any,
+    example_inputs: Sequence[Any] | None,
+    kwargs: Mapping[str, Any] | None,
+    dynamic_shapes: Any,
+) -> Any:
+    """The module or the exported program to compile. Raises InputError for arguments that do not
+    belong to it."""
+    from convoy.frontend import read_exported
 
     if isinstance(module, (str, os.PathLike)):
         module = read_exported(module)
-    if isinstance(module, torch.export.ExportedProgram):
-        if example_inputs is not None or kwargs is not None:
-            message = "expected no example inputs for an exported program, which has its own"
-            raise InputError(message)
-        return import_exported(module)
-    example_inputs = () if example_inputs is None else example_inputs
-    if not isinstance(example_inputs, (tuple, list)):
+    if _is_exported(module):
+        for name, given in (
+            ("example inputs", example_inputs),
+            ("example inputs", kwargs),
+            ("dynamic_shapes", dynamic_shapes),
+        ):
+            if given is not None:
+                message = f"expected no {name} for an exported program, which has its own"
+                raise InputError(message)
+    elif example_inputs is not None and not isinstance(example_inputs, (tuple, list)):
         # A tensor is also a sequence, of its rows.
         message = (
             f"expected the example inputs as a tuple or a list, got {type(example_inputs).__name__}"
         )
         raise InputError(message)
-    return import_module(module, tuple(example_inputs), kwargs)
+    return module
 
 
 def compile_imported(

@@ -25,7 +25,7 @@ _RUNNERS = {
 
 def explain_artifact(path: str | os.PathLike[str]) -> str:
     """Describes the artifact at `path`. Raises ArtifactError."""
-    from convoy_runtime.artifact import open_artifact
+    from convoy_runtime.opening import open_artifact
 
     return explain_manifest(open_artifact(path, any_host=True).manifest)
 

@@ -19,11 +19,12 @@ import numpy as np
 
 from ._native import MEMBER, load_native
 from ._sizes import check_sizes
-from .artifact import Artifact, open_artifact
+from .artifact import Artifact
 from .errors import ArgumentError, ConvoyRuntimeError, PlanError
 from .inspection import offline_planner
 from .load_flags import add_arguments, add_plans, add_tensor_files, load_arguments
 from .loader import load
+from .opening import open_artifact
 from .output_files import checked_stream, write_array
 from .plan_report import plan_lines
 from .program import Program

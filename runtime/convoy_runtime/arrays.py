@@ -36,6 +36,7 @@ __all__ = [
     "is_placed",
     "library_of",
     "logical",
+    "padded_copy",
     "view",
 ]
 
@@ -293,6 +294,17 @@ def aligned_copy(got: View, order: tuple[int, ...] | None = None) -> np.ndarray:
     copy = _aligned(source.shape, source.dtype)
     np.copyto(copy, source)
     return copy
+
+
+def padded_copy(got: View, spec: TensorSpec) -> np.ndarray:
+    """A packed, 64-byte aligned array of the shape of `spec`, in its order in memory, which begins
+    with the elements of a smaller view in host memory. The others are zeros."""
+    stored = aligned_empty(spec.stored.shape, spec.dtype)
+    array = logical(stored, spec)
+    for dim, size in enumerate(got.shape):
+        array[(*[slice(None)] * dim, slice(size, None))] = 0
+    array[tuple(slice(size) for size in got.shape)] = host_array(got)
+    return stored
 
 
 def from_numpy(library: str, stored: np.ndarray, spec: TensorSpec) -> Any:

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Opens an artifact, a zip with uncompressed members. Everything is checked before use, and nothing
-is unpickled.
-
-The order of the checks: the manifest's SHA-256 and the digest that the caller expects, the
-manifest's format and versions, its fields, every byte of the zip outside of members, the size and
-SHA-256 of every member, and whether this machine can run the native code.
-"""
+"""An open artifact: its manifest, its members, and what it requires of a machine."""
 
 from __future__ import annotations
 
@@ -15,19 +9,24 @@ import platform
 from collections.abc import Sequence
 from pathlib import Path
 
-from ._archive import Archive, Verification
+from ._archive import Verification
 from ._safetensors import HostTensor, read_safetensors
 from .errors import ArgumentError, ArtifactError, ConvoyRuntimeError
-from .manifest import ALTERNATIVES, MANIFEST, GraphAlternatives, Host, Manifest
-from .manifest_reader import read_manifest
+from .manifest import (
+    ALTERNATIVES,
+    MANIFEST,
+    GraphAlternatives,
+    Host,
+    Manifest,
+)
 from .timings import part
 
-__all__ = ["Artifact", "check_form", "check_host", "open_artifact"]
+__all__ = ["ALGORITHM", "CONSTANTS", "WEIGHTS", "Artifact", "check_form", "check_host"]
 
 WEIGHTS = "weights.safetensors"
 CONSTANTS = "constants.safetensors"
 #: The prefix of a digest: its algorithm.
-_ALGORITHM = "sha256:"
+ALGORITHM = "sha256:"
 #: LLVM's feature names to those of /proc/cpuinfo, where they differ by more than punctuation
 #: (sse4.2, sse4_2; amx-bf16).
 _CPUINFO = {
@@ -164,54 +163,9 @@ class Artifact:
         self.members.pop(WEIGHTS, None)
 
 
-@part("opening")
-def open_artifact(
-    path: str | os.PathLike[str],
-    *,
-    digest: str | None = None,
-    any_host: bool = False,
-    background: bool = False,
-) -> Artifact:
-    """Opens and verifies an artifact, without executing or mapping its code.
-
-    Args:
-        path: The file.
-        digest: The expected digest, `sha256:` and 64 hexadecimal digits.
-        any_host: Whether to accept native code that this machine cannot run.
-        background: Whether threads read and hash large members. The caller must then call
-            `Artifact.verify`; reading weights does so.
-
-    Returns:
-        The artifact.
-
-    Raises:
-        ArtifactError: The file is not an intact artifact of this version for this machine, or has
-            another digest.
-        ArgumentError: `digest` is malformed.
-    """
-    if digest is not None:
-        check_form(digest)
-    path = Path(path)
-    with Archive(path) as archive:
-        found = f"{_ALGORITHM}{archive.digest}"
-        if digest not in (None, found):
-            problem = "does not match the given digest: another artifact, or a modified one"
-            raise ArtifactError(
-                problem=problem, path=path, field="digest", expected=digest, got=found
-            )
-        manifest = read_manifest(archive.text, path=path)
-        members, verifications = archive.read(manifest.files, later=(WEIGHTS, CONSTANTS))
-    artifact = Artifact(path, manifest, members, verifications, digest=found)
-    if not background:
-        artifact.verify()
-    if not any_host:
-        check_host(manifest.host, path=path)
-    return artifact
-
-
 def check_form(digest: str) -> None:
     """Raises ArgumentError unless `digest` has the form of a digest."""
-    digits = digest.removeprefix(_ALGORITHM)
+    digits = digest.removeprefix(ALGORITHM)
     if digits == digest or len(digits) != 64 or digits.strip("0123456789abcdef"):
         expected = (
             "sha256: and 64 hexadecimal digits in lower case, as `convoy inspect --digest` "

@@ -25,18 +25,20 @@ from .arrays import (
     is_placed,
     library_of,
     logical,
+    padded_copy,
 )
 from .artifact import Artifact
 from .errors import ArgumentError, ExecutionError
+from .interface import Interface
 from .program import POISON, Program
 
-__all__ = ["CpuProgram"]
+__all__ = ["CpuProgram", "Lanes"]
 
 ALIGNMENT = 64
 
 
 class _Lane:
-    """The state of a program in one thread: an arena, and a lock that is held during a run. The
+    """The state of programs in one thread: an arena, and a lock that is held during a run. The
     lock is reentrant, because a signal handler or a finalizer may run or close the same program
     during a call."""
 
@@ -48,55 +50,120 @@ class _Lane:
         self.lock = threading.RLock()
 
 
+class Lanes:
+    """The lanes of one program, or of the programs for the points of one artifact, which run one at
+    a time in a thread.
+
+    Args:
+        size: The size of an arena in bytes.
+
+    Attributes:
+        lock: Guards the set of lanes, and the code of the programs.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self.renew()
+
+    def renew(self) -> None:
+        """Drops all lanes. Arenas are freed at the end of their runs."""
+        self.lock = threading.RLock()
+        self._local = threading.local()
+        self._live: WeakSet[_Lane] = WeakSet()  # those of live threads
+
+    def own(self) -> _Lane:
+        """The lane of this thread."""
+        lane: _Lane | None = getattr(self._local, "lane", None)
+        if lane is None:
+            lane = self._local.lane = _Lane(self._size)
+            with self.lock:
+                self._live.add(lane)
+        return lane
+
+    def wait(self) -> None:
+        """Waits for the runs of other threads."""
+        with self.lock:
+            lanes = list(self._live)
+        for lane in lanes:
+            with lane.lock:
+                pass
+
+
 class CpuProgram(Program):
     """A program on the host. Inputs that have the strides of their spec and are 64-byte aligned are
     read in place, others are copied."""
 
-    def __init__(self, artifact: Artifact, native: NativeLibrary, *, poison: bool) -> None:
+    def __init__(
+        self,
+        artifact: Artifact,
+        native: NativeLibrary,
+        *,
+        poison: bool,
+        lanes: Lanes | None = None,
+    ) -> None:
         super().__init__(artifact, native, poison=poison)
-        self._new_lanes()
+        self._lanes = lanes or Lanes(self.manifest.arena_bytes)
+        self._shares_lanes = lanes is not None
         # One tuple of the function, the weights' addresses and their arrays: a run that holds it
         # keeps the library and the weights alive. None when the program is closed.
         self._code: tuple[Any, Any, list[np.ndarray]] | None = (native.main, pointer_array([]), [])
         _programs.add(self)
 
-    def _run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        self._check_ready()
-        views = self._views(arrays, self.inputs, "input", (CPU, 0))
-        outputs = self._new_outputs()
-        self._run(views, outputs)
+    def _run_arrays(
+        self, arrays: Sequence[Any], interface: Interface | None = None
+    ) -> tuple[Any, ...]:
         library = library_of(arrays[0]) if arrays else "numpy"
-        return tuple(
+        outputs = self._results(arrays, interface)
+        made = [
             from_numpy(library, array, spec)
             for array, spec in zip(outputs, self.outputs, strict=True)
-        )
+        ]
+        return tuple(made) if interface is None else _first_rows(made, interface)
 
-    def run_numpy(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    def run_numpy(
+        self, *arrays: np.ndarray, interface: Interface | None = None
+    ) -> tuple[np.ndarray, ...]:
+        outputs = self._results(arrays, interface)
+        made = [logical(*each) for each in zip(outputs, self.outputs, strict=True)]
+        return tuple(made) if interface is None else _first_rows(made, interface)
+
+    def _results(self, arrays: Sequence[Any], interface: Interface | None) -> list[np.ndarray]:
+        """Runs the model and returns the packed arrays of its outputs."""
         self._check_ready()
+        specs = self.inputs if interface is None else interface.inputs
+        views = self._views(arrays, specs, "input", (CPU, 0))
         outputs = self._new_outputs()
-        self._run(self._views(arrays, self.inputs, "input", (CPU, 0)), outputs)
-        return tuple(logical(*each) for each in zip(outputs, self.outputs, strict=True))
+        self._run(views, outputs)
+        return outputs
 
     def _new_outputs(self) -> list[np.ndarray]:
         """Memory for the outputs, as packed arrays."""
         specs = [spec.stored for spec in self.outputs]
         return [aligned_empty(spec.shape, spec.dtype) for spec in specs]
 
-    def run_into(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> None:
+    def run_into(
+        self,
+        outputs: Sequence[Any],
+        inputs: Sequence[Any],
+        *,
+        interface: Interface | None = None,
+    ) -> None:
         self._check_ready()
-        views = self._views(inputs, self.inputs, "input", (CPU, 0))
-        targets = self._views(outputs, self.outputs, "output", (CPU, 0))
-        self._check_targets(targets)
-        for got, spec in zip(targets, self.outputs, strict=True):
+        given_specs = interface or Interface(self.inputs, self.outputs)
+        views = self._views(inputs, given_specs.inputs, "input", (CPU, 0))
+        targets = self._views(outputs, given_specs.outputs, "output", (CPU, 0))
+        self._check_targets(targets, given_specs.outputs)
+        for got, spec in zip(targets, given_specs.outputs, strict=True):
             if isinstance(got.owner, np.ndarray) and not got.owner.flags.writeable:
                 raise ArgumentError(argument=f"output {spec.name!r}", problem="is read-only")
         # An output that overlaps an input is written after the inputs have been read.
         read = [
             (got.pointer, got.pointer + spec.bytes)
-            for got, spec in zip(views, self.inputs, strict=True)
+            for got, spec in zip(views, given_specs.inputs, strict=True)
         ]
         direct = [
             got.pointer % ALIGNMENT == 0
+            and got.shape == spec.shape
             and not any(
                 got.pointer < end and begin < got.pointer + spec.bytes for begin, end in read
             )
@@ -107,23 +174,21 @@ class CpuProgram(Program):
             for got, spec in zip(targets, self.outputs, strict=True)
         ]
         arrays = [
-            array if straight else aligned_empty(array.shape, spec.dtype)
+            array if straight else aligned_empty(spec.stored.shape, spec.dtype)
             for array, spec, straight in zip(given, self.outputs, direct, strict=True)
         ]
         self._run(views, arrays)
         for target, array, straight in zip(given, arrays, direct, strict=True):
             if not straight:
-                np.copyto(target, array)
+                np.copyto(target, array[tuple(slice(size) for size in target.shape)])
 
     def close(self) -> None:
         super().close()
-        with self._lock:
+        with self._lanes.lock:
             self._code = None
-            lanes = list(self._lanes)
-        for lane in lanes:
-            with lane.lock:  # waits for a run
-                pass
-        self._local = threading.local()
+        self._lanes.wait()
+        if not self._shares_lanes:
+            self._lanes.renew()
 
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:
         arrays = []
@@ -134,7 +199,7 @@ class CpuProgram(Program):
                 np.copyto(aligned, array)
                 array = aligned
             arrays.append(array)
-        with self._lock:
+        with self._lanes.lock:
             if self._code is None:
                 raise self._closed()
             self._code = (
@@ -143,23 +208,12 @@ class CpuProgram(Program):
                 arrays,
             )
 
-    def _new_lanes(self) -> None:
-        self._lock = threading.RLock()  # guards the fields below and `_code`
-        self._local = threading.local()
-        self._lanes: WeakSet[_Lane] = WeakSet()  # those of live threads
-
-    def _lane(self) -> _Lane:
-        lane: _Lane | None = getattr(self._local, "lane", None)
-        if lane is None:
-            lane = self._local.lane = _Lane(self.manifest.arena_bytes)
-            with self._lock:
-                self._lanes.add(lane)
-        return lane
-
     def _run(self, views: list[View], outputs: list[np.ndarray]) -> None:
         """Runs the model. `outputs` are the packed arrays in memory."""
         copies = [
-            aligned_copy(got, spec.order)
+            padded_copy(got, spec)
+            if got.shape != spec.shape
+            else aligned_copy(got, spec.order)
             if got.pointer % ALIGNMENT or not is_placed(got, spec)
             else None
             for got, spec in zip(views, self.inputs, strict=True)
@@ -172,7 +226,7 @@ class CpuProgram(Program):
             pointer_array(inputs),
             pointer_array([array.ctypes.data for array in outputs]),
         )
-        lane = self._lane()
+        lane = self._lanes.own()
         # `close` clears `_code` and then waits for this lock, so that a run either completes or
         # finds the program closed.
         with lane.lock:
@@ -187,13 +241,21 @@ class CpuProgram(Program):
             raise ExecutionError(entry="convoy_main", status=status)
 
 
+def _first_rows(arrays: Sequence[Any], interface: Interface) -> tuple[Any, ...]:
+    """The part of each output that a call returns."""
+    return tuple(
+        array[tuple(slice(size) for size in spec.shape)]
+        for array, spec in zip(arrays, interface.outputs, strict=True)
+    )
+
+
 _programs: WeakSet[CpuProgram] = WeakSet()
 
 
 def _after_fork() -> None:
     # Threads of the parent, which the child does not have, may hold the locks.
     for program in list(_programs):
-        program._new_lanes()
+        program._lanes.renew()
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -6,20 +6,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._archive import allocate
-from ._native import MEMBER, load_native
+from ._native import MEMBER, NativeLibrary, load_native
 from ._sizes import check_sizes
-from .artifact import open_artifact
-from .cpu import CpuProgram
+from .artifact import Artifact, check_host
+from .cpu import CpuProgram, Lanes
 from .errors import ArgumentError, DeviceError
 from .manifest import Manifest
+from .opening import open_file
 from .program import Program, Progress
 from .timings import collect, part
 
 if TYPE_CHECKING:
+    from .cuda.plans.load_options import LoadOptions
     from .cuda.plans.options import PlanOptions
+    from .dynamic.artifact import DynamicArtifact
 
 __all__ = ["load"]
 
@@ -66,7 +70,8 @@ def load(
             artifact with another digest is rejected before it is used.
 
     Returns:
-        The program; `Program.timings` has the seconds of each part of the load.
+        The program; `Program.timings` has the seconds of each part of the load. For an artifact
+        with dynamic sizes, a `convoy_runtime.dynamic.program.DynamicProgram`.
 
     Raises:
         ArtifactError: The file is damaged, of another version, or does not have `digest`.
@@ -76,7 +81,7 @@ def load(
         WeightsError: `weights` do not match the artifact.
     """
     with collect() as timings:
-        artifact = open_artifact(path, digest=digest, background=True)
+        opened = open_file(path, digest=digest)
         if tune not in (levels := ("off", "limited", "quick", "full", "exhaustive")):
             raise ArgumentError(
                 argument="tune",
@@ -84,25 +89,21 @@ def load(
                 expected=f"one of {', '.join(levels)}",
                 got=repr(tune),
             )
-        target, index = _device(device, artifact.manifest.target)
-        if target != artifact.manifest.target:
-            made = artifact.manifest.target
+        target, index = _device(device, opened.manifest.target)
+        if target != opened.manifest.target:
+            made = opened.manifest.target
             raise DeviceError(
                 problem=f"{path} was compiled for {made} and cannot run on {target}",
                 hint=f"compile the model with target={target!r}",
             )
-        _check_memory(artifact.manifest, artifact.path)
-        native = load_native(artifact.members[MEMBER], path=artifact.path)
-        check_sizes(native, artifact.manifest, path=artifact.path)
-        program: Program
+        maker = _Maker(target, index, poison)
         if target == "cuda":
             # Imported here, because the cpu target needs no CUDA bindings.
             with part("imports"):
                 from .cuda.plans.load_options import LoadOptions
                 from .cuda.plans.options import PlanOptions
-                from .cuda.program.executor import CudaProgram
 
-            load_options = LoadOptions(
+            maker.options = LoadOptions(
                 plan_options=options or PlanOptions(),
                 plan_cache=plan_cache,
                 tune=tune,
@@ -111,24 +112,75 @@ def load(
                 poison=poison,
                 progress=progress,
             )
-            program = CudaProgram(artifact, native, load_options, index=index)
+        if isinstance(opened, Artifact):
+            program = maker.make(opened, maker.native(opened))
         else:
-            program = CpuProgram(artifact, native, poison=poison)
+            program = _dynamic_program(opened, maker)
         try:
-            artifact.verify()
+            opened.verify()
             if weights is not None:
                 program.load_weights(weights)
-            elif (prepared := artifact.weights()) is not None:
-                program._install(prepared)
-                program._has_weights = True
+            elif (prepared := opened.weights()) is not None:
+                program.install_all(prepared)
                 del prepared
             # The program has copied the weights or does not use them.
-            artifact.release_weights()
+            opened.release_weights()
         except BaseException:
             program.close()
             raise
     program.timings = timings
     return program
+
+
+@dataclass
+class _Maker:
+    """Makes the programs of one load."""
+
+    target: str
+    index: int
+    poison: bool
+    options: LoadOptions | None = None
+
+    def native(self, artifact: Artifact) -> NativeLibrary:
+        """The native library of an artifact that this machine can run."""
+        check_host(artifact.manifest.host, path=artifact.path)
+        _check_memory(artifact.manifest, artifact.path)
+        native = load_native(artifact.members[MEMBER], path=artifact.path)
+        check_sizes(native, artifact.manifest, path=artifact.path)
+        return native
+
+    def make(self, artifact: Artifact, native: NativeLibrary, shared: Any = None) -> Program:
+        """The program of an artifact, with what it shares with those of other points."""
+        if self.options is None:
+            return CpuProgram(artifact, native, poison=self.poison, lanes=shared)
+        with part("imports"):
+            from .cuda.program.executor import CudaProgram
+
+        return CudaProgram(artifact, native, self.options, index=self.index, shared=shared)
+
+
+def _dynamic_program(opened: DynamicArtifact, maker: _Maker) -> Program:
+    """The program of an artifact with dynamic sizes."""
+    from .dynamic.program import DynamicProgram
+
+    natives = [maker.native(point) for point in opened.points]
+    manifests = [point.manifest for point in opened.points]
+    shared: Any
+    if maker.options is None:
+        shared = Lanes(max(manifest.arena_bytes for manifest in manifests))
+        release = shared.renew
+    else:
+        from .cuda.program.shared import Shared
+
+        shared = Shared(maker.index, manifests)
+        release = shared.close
+    return DynamicProgram(
+        opened,
+        natives,
+        lambda artifact, native: maker.make(artifact, native, shared),
+        poison=maker.poison,
+        release=release,
+    )
 
 
 def _check_memory(manifest: Manifest, path: object) -> None:

@@ -50,6 +50,7 @@ from .value_types import value_type
 __all__ = [
     "ABI_VERSION",
     "ALTERNATIVES",
+    "DYNAMIC_FORMAT",
     "FORMAT",
     "FORMAT_VERSION",
     "MANIFEST",
@@ -78,7 +79,9 @@ __all__ = [
 ]
 
 FORMAT = "convoy"
-FORMAT_VERSION = 10
+#: The format of an artifact with dynamic sizes (`convoy_runtime.dynamic.manifest`).
+DYNAMIC_FORMAT = "convoy-dynamic"
+FORMAT_VERSION = 11
 ABI_VERSION = 3
 MANIFEST = "manifest.json"
 #: Kinds of steps.
@@ -103,6 +106,15 @@ class TensorSpec:
         metadata=about(
             "One stride per dim, in elements, as in PyTorch; absent if packed row-major.",
             COUNTS,
+            OMITTED,
+        ),
+    )
+    origin: str = field(
+        default="",
+        metadata=about(
+            "Of a prepared weight: the SHA-256 of the ops that compute it and of the names of its "
+            "weights.",
+            TEXT,
             OMITTED,
         ),
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .json_object import COUNT, LARGEST, Document, JsonObject, choice, shown
@@ -16,6 +16,7 @@ from .manifest import (
     FORMAT,
     FORMAT_VERSION,
     MANIFEST,
+    FileEntry,
     Graph,
     Manifest,
     TensorSpec,
@@ -24,7 +25,13 @@ from .manifest import (
 from .manifest_structure import Node
 from .records import record_of
 
-__all__ = ["check_tensors", "read_manifest", "read_manifest_tree"]
+__all__ = [
+    "check_members",
+    "check_tensors",
+    "check_versions",
+    "read_manifest",
+    "read_manifest_tree",
+]
 
 #: ASCII characters with no special meaning to file systems and shells.
 _MEMBER = re.compile(r"[A-Za-z0-9_.-]{1,255}(?:/[A-Za-z0-9_.-]{1,255})*", re.ASCII)
@@ -49,16 +56,18 @@ def read_manifest(text: str | bytes, *, path: object = None) -> Manifest:
 def read_manifest_tree(tree: Any, *, path: object = None) -> Manifest:
     """Reads and checks the JSON value of manifest.json. Errors as `read_manifest`."""
     document = Document(path, MANIFEST)
-    _check_versions(JsonObject(tree, "", document))
+    check_versions(tree, FORMAT, document)
     manifest = record_of(Manifest).read(tree, "", document)
     check_tensors(manifest.graphs, document)
     _check(manifest, document)
     return manifest
 
 
-def _check_versions(source: JsonObject) -> None:
-    """Checks the format, then the versions, before the fields of this version."""
-    source.take("format", choice(FORMAT))
+def check_versions(tree: Any, expected_format: str, document: Document) -> None:
+    """Checks the format, then the versions, before the fields of this version. Raises
+    ArtifactError."""
+    source = JsonObject(tree, "", document)
+    source.take("format", choice(expected_format))
     for key, ours, other in (
         ("format_version", FORMAT_VERSION, "format"),
         ("abi_version", ABI_VERSION, "ABI"),
@@ -164,15 +173,6 @@ def _check(manifest: Manifest, document: Document) -> None:
                 f"expected less than {len(listed)}, the number of {step.kind}s, got {step.number}"
             )
             raise document.error(f"steps[{index}].{step.kind}", problem)
-    for member in manifest.files:
-        if (
-            _MEMBER.fullmatch(member) is None
-            or member == MANIFEST
-            or {".", ".."} & set(member.split("/"))
-        ):
-            raise document.error(
-                "files", f"expected names of members, e.g. plans/x.json, got {member!r}"
-            )
     weights = {spec.name for spec in manifest.weights}
     for key, names in (("constants", manifest.constants), ("aliases", manifest.aliases.values())):
         for name in names:
@@ -185,9 +185,24 @@ def _check(manifest: Manifest, document: Document) -> None:
     ]
     needed += [kernel_member(kernel.name) for graph in manifest.graphs for kernel in graph.kernels]
     needed += [ALTERNATIVES] if any(graph.alternatives for graph in manifest.graphs) else []
-    for member in needed:
-        if member not in manifest.files:
+    check_members(manifest.files, needed, document)
+
+
+def check_members(
+    files: Mapping[str, FileEntry], needed: Sequence[str], document: Document
+) -> None:
+    """Checks the names of members, and that required ones are listed. Raises ArtifactError."""
+    for member in files:
+        if (
+            _MEMBER.fullmatch(member) is None
+            or member == MANIFEST
+            or {".", ".."} & set(member.split("/"))
+        ):
             raise document.error(
-                "files",
-                f"expected an entry for {member}, got {', '.join(manifest.files) or 'none'}",
+                "files", f"expected names of members, e.g. plans/x.json, got {member!r}"
+            )
+    for member in needed:
+        if member not in files:
+            raise document.error(
+                "files", f"expected an entry for {member}, got {', '.join(files) or 'none'}"
             )

@@ -20,6 +20,7 @@ from ._safetensors import HostTensor
 from .arrays import View, check, is_placed, view
 from .artifact import Artifact
 from .errors import ArgumentError, ConvoyRuntimeError, WeightsError
+from .interface import Interface
 from .manifest import TensorSpec
 from .structure import flatten, is_flat, is_positional, unflatten
 from .weights import prepare_weights
@@ -56,6 +57,7 @@ class Program(ABC):
         self.manifest = artifact.manifest
         self._positional = is_positional(artifact.manifest.arguments)
         self._flat = is_flat(artifact.manifest.results)
+        self._interface = Interface(self.manifest.inputs, self.manifest.outputs)
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -160,6 +162,12 @@ class Program(ABC):
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:
         """Uses these prepared weights, complete and checked, from the next run on."""
 
+    def install_all(self, prepared: Mapping[str, HostTensor]) -> None:
+        """Uses the prepared weights of the artifact from the next run on. Raises
+        ConvoyRuntimeError."""
+        self._install(prepared)
+        self._has_weights = True
+
     def close(self) -> None:
         """Waits for current runs, and releases memory, handles and the native library. May be
         called from any thread, and repeatedly. Later calls of the program raise
@@ -191,9 +199,7 @@ class Program(ABC):
         if (source_files := self._source) is None:
             raise self._closed()
         artifact, native = source_files
-        prepared = prepare_weights(native, self.manifest, source, artifact.constants())
-        self._install(prepared)
-        self._has_weights = True
+        self.install_all(prepare_weights(native, self.manifest, source, artifact.constants()))
 
     def _closed(self) -> ConvoyRuntimeError:
         return ConvoyRuntimeError(f"the program {self.path} is closed")
@@ -237,10 +243,10 @@ class Program(ABC):
             views.append(got)
         return views
 
-    def _check_targets(self, targets: Sequence[View]) -> None:
+    def _check_targets(self, targets: Sequence[View], specs: Sequence[TensorSpec]) -> None:
         """Raises ArgumentError unless the outputs of `run_into` have the strides of their specs and
         do not overlap."""
-        for got, spec in zip(targets, self.outputs, strict=True):
+        for got, spec in zip(targets, specs, strict=True):
             if not is_placed(got, spec):
                 raise ArgumentError(
                     argument=f"output {spec.name!r}",
@@ -252,7 +258,7 @@ class Program(ABC):
             return
         places = sorted(
             (got.pointer, spec.bytes, spec.name)
-            for got, spec in zip(targets, self.outputs, strict=True)
+            for got, spec in zip(targets, specs, strict=True)
             if spec.bytes
         )
         for (begin, size, name), (other, _, other_name) in pairwise(places):

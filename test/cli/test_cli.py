@@ -20,7 +20,7 @@ from rich.console import Console
 
 from convoy.cli.main import main
 from convoy.cli.progress import bar
-from convoy_runtime.artifact import open_artifact
+from convoy_runtime.opening import open_artifact
 
 
 @pytest.fixture(scope="module")

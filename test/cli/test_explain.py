@@ -13,8 +13,8 @@ from cli_fixtures import FACTS, TINY, Page, compile_tiny
 from convoy.cli.main import main
 from convoy.report import collect_report
 from convoy_runtime._native import load_native
-from convoy_runtime.artifact import open_artifact
 from convoy_runtime.cuda.graphs.calls import Trace
+from convoy_runtime.opening import open_artifact
 from convoy_runtime.profile import Profile
 
 

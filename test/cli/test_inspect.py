@@ -9,7 +9,7 @@ import pytest
 from cli_fixtures import compile_tiny
 
 from convoy.cli.main import main
-from convoy_runtime.artifact import open_artifact
+from convoy_runtime.opening import open_artifact
 
 
 def inspected(path: Path, capsys: pytest.CaptureFixture[str]) -> str:

@@ -19,7 +19,7 @@ import convoy
 from convoy.cli.main import main
 from convoy.cli.model_file import build_model
 from convoy.errors import ArtifactWriteError
-from convoy_runtime.artifact import open_artifact
+from convoy_runtime.opening import open_artifact
 
 
 @pytest.fixture(scope="module")

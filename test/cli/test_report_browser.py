@@ -15,8 +15,8 @@ from cli_fixtures import FACTS
 
 from convoy.cli.main import main
 from convoy.report import collect_report, report_page
-from convoy_runtime.artifact import open_artifact
 from convoy_runtime.inspection import program_calls
+from convoy_runtime.opening import open_artifact
 from convoy_runtime.profile import Profile
 
 RESNET = Path(__file__).resolve().parents[2] / "examples" / "resnet.py"

@@ -15,9 +15,9 @@ from torch import Tensor, nn
 
 import convoy
 from convoy_runtime._native import load_native
-from convoy_runtime.artifact import open_artifact
 from convoy_runtime.cuda.graphs.calls import Trace
 from convoy_runtime.manifest import Manifest
+from convoy_runtime.opening import open_artifact
 
 _NETWORKS: dict[str, tuple[type[nn.RNNBase], dict[str, Any]]] = {
     "lstm": (nn.LSTM, {}),

@@ -20,12 +20,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def run_graphs(path: Path) -> list[str]:
     """Launches each kernel of the graphs of the artifact at `path`; returns their names."""
-    from convoy_runtime.artifact import open_artifact
     from convoy_runtime.cuda.driver.device import Device, open_driver
     from convoy_runtime.cuda.driver.memory import Allocation
     from convoy_runtime.cuda.plans.kernels import Kernels
     from convoy_runtime.cuda.plans.plan import Queue
     from convoy_runtime.cuda.tuning.scratch import fill_random
+    from convoy_runtime.opening import open_artifact
 
     artifact = open_artifact(path, any_host=True)
     driver, names = open_driver(), []
@@ -98,7 +98,7 @@ def main(path: Path, name: str = "") -> int:
 
 def run_folder(folder: Path) -> int:
     """Launches the kernels of a folder's artifacts; returns 1 if there are none."""
-    from convoy_runtime.artifact import open_artifact
+    from convoy_runtime.opening import open_artifact
 
     count = 0
     for path in sorted(folder.glob("*.convoy")):

@@ -132,7 +132,7 @@ def build(name: str):
 def write(name: str, dtype: str, folder: Path) -> None:
     """Compiles one case, which must have its alternatives, and stores its inputs and expected
     outputs with it."""
-    from convoy_runtime.artifact import open_artifact
+    from convoy_runtime.opening import open_artifact
 
     test_kernels.write(name, dtype, folder, table=None, of=build)
     manifest = open_artifact(folder / f"{name}.{dtype}.convoy").manifest
@@ -187,8 +187,8 @@ STEPS = {
 def test_pointwise_operations_alone_round_nothing(name: str, step: str, folder: Path) -> None:
     """cuDNN notes tensor cores for all of their float32 engines; using them would lose 13 bits."""
     import convoy_runtime
-    from convoy_runtime.artifact import open_artifact
     from convoy_runtime.cuda.tuning.scratch import Scratch, read_tensor
+    from convoy_runtime.opening import open_artifact
 
     path = folder / f"{name}.float32.convoy"
     if not path.exists():

@@ -17,9 +17,10 @@ import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy.errors import ArtifactWriteError
 from convoy_runtime import ArgumentError, ArtifactError, _archive, _zip
-from convoy_runtime.artifact import check_host, open_artifact
+from convoy_runtime.artifact import check_host
 from convoy_runtime.manifest import FORMAT_VERSION, Host, TensorSpec
 from convoy_runtime.manifest_reader import read_manifest
+from convoy_runtime.opening import open_artifact
 
 
 def test_members_are_aligned_in_memory(affine: Path, affine_so: bytes) -> None:

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 import convoy
 from convoy.artifact import HostTensor, write_artifact
-from convoy_runtime import artifact
+from convoy_runtime import artifact, opening
 from convoy_runtime._safetensors import write_safetensors
 from convoy_runtime.dtypes import DTYPES
 from convoy_runtime.manifest import FORMAT_VERSION, Host, TensorSpec
@@ -417,6 +417,6 @@ def test_dtypes_are_those_of_python() -> None:
 def test_interface(affine: Path, tmp_path: Path) -> None:
     sanitizers = _sanitizers(tmp_path)
     program = Runner(_build(tmp_path, HERE / "c_interface.c", *sanitizers))
-    digest = artifact.open_artifact(affine).digest
+    digest = opening.open_artifact(affine).digest
     result = program(affine, digest)
     assert (result.code, result.error) == (0, "")

@@ -17,7 +17,7 @@ from convoy_runtime._elf import elf_problem
 from convoy_runtime._native import load_native
 from convoy_runtime._safetensors import read_safetensors, write_safetensors
 from convoy_runtime.arrays import aligned_empty
-from convoy_runtime.artifact import open_artifact
+from convoy_runtime.opening import open_artifact
 
 
 @pytest.mark.parametrize("field", ["arena_bytes", "prepare_arena_bytes"])

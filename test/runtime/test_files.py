@@ -19,7 +19,7 @@ import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy_runtime import ArtifactError, WeightsError, _files
 from convoy_runtime._files import write_whole
-from convoy_runtime.artifact import open_artifact
+from convoy_runtime.opening import open_artifact
 
 X = np.array([[1, 2, 3], [-4, 5, 6]], np.float32)
 

@@ -15,7 +15,7 @@ import pytest
 from runtime_fixtures import HERE, SCALED_RELU, affine_manifest, sizes_flag
 
 import convoy_runtime
-import convoy_runtime.artifact
+import convoy_runtime.opening
 from convoy.artifact import HostTensor, write_artifact
 from convoy_runtime import ArgumentError, CudaError, DeviceError
 from convoy_runtime._native import load_native
@@ -154,7 +154,7 @@ def test_kernel(kernel: Path) -> None:
 def test_kernel_that_the_driver_refuses(
     kernel: Path, tmp_path: Path, compile_c: Callable[..., bytes]
 ) -> None:
-    artifact = convoy_runtime.artifact.open_artifact(kernel)
+    artifact = convoy_runtime.opening.open_artifact(kernel)
     members = {
         "native.so": bytes(artifact.members["native.so"]),
         "kernels.ptx": b"// no kernel\n.version 7.0\nthis is none",
@@ -271,7 +271,7 @@ def test_concurrent_calls(
 ) -> None:
     """branches.c with a real convolution: a call that reads or writes too early uses another run's
     numbers, or poison."""
-    simple = convoy_runtime.artifact.open_artifact(conv("float16"))
+    simple = convoy_runtime.opening.open_artifact(conv("float16"))
     x, (graph,) = simple.manifest.inputs[0], simple.manifest.graphs
     manifest = replace(
         simple.manifest,
@@ -427,7 +427,7 @@ def test_memory_is_released(kernel: Path, compile_c: Callable[..., bytes]) -> No
             return int(open_driver().call("cuMemGetInfo")[0])
 
     def once() -> None:
-        artifact = convoy_runtime.artifact.open_artifact(kernel)
+        artifact = convoy_runtime.opening.open_artifact(kernel)
         manifest = replace(artifact.manifest, arena_bytes=256 << 20)
         native = compile_c("fake_gpu/program.c", f"-DARENA={manifest.arena_bytes}")
         members = {"native.so": native, "kernels.ptx": bytes(artifact.members["kernels.ptx"])}
@@ -476,7 +476,7 @@ def test_offline_plans_from_the_properties_of_this_gpu(
 
     described = tmp_path / "here.json"
     described.write_text(read_properties(open_cudnn(), 0))
-    artifact = convoy_runtime.artifact.open_artifact(conv("float16"))
+    artifact = convoy_runtime.opening.open_artifact(conv("float16"))
     plans = offline_planner(str(described)).plan(
         artifact.manifest, load_native(artifact.members["native.so"])
     )

@@ -15,9 +15,9 @@ from convoy.artifact import write_artifact
 from convoy.cli.main import main as convoy
 from convoy_runtime import ConvoyRuntimeError, load
 from convoy_runtime.__main__ import main as convoy_runtime
-from convoy_runtime.artifact import open_artifact
 from convoy_runtime.inspection import merge_plans, program_calls, shipped_plans
 from convoy_runtime.manifest import Call, Cudnn, Step
+from convoy_runtime.opening import open_artifact
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from runtime_fixtures import affine_manifest
 
 from convoy.artifact import write_artifact
 from convoy_runtime import ArtifactError
-from convoy_runtime.artifact import open_artifact
 from convoy_runtime.manifest import (
     Call,
     Cudnn,
@@ -28,6 +27,7 @@ from convoy_runtime.manifest import (
 )
 from convoy_runtime.manifest_alternatives import read_alternatives
 from convoy_runtime.manifest_reader import read_manifest
+from convoy_runtime.opening import open_artifact
 
 
 def graph(name: str, *sizes: int, **changes: Any) -> Graph:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tempfile
+import zipfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -14,6 +17,7 @@ from torch import Tensor, nn
 import convoy
 from convoy import _convoy
 from convoy_runtime import manifest_reader
+from convoy_runtime.dynamic.manifest import DynamicManifest
 from convoy_runtime.json_object import Kind
 from convoy_runtime.manifest import GraphAlternatives, Manifest
 from convoy_runtime.records import Record, Tag, record_of
@@ -121,11 +125,26 @@ def test_checks_match_the_types(record: Record[Any]) -> None:
             assert field.type in (expected, expected | None), field.name
 
 
+def _dynamic_manifest() -> Any:
+    """The manifest of a model with a dynamic size."""
+    batch = torch.export.Dim("batch", min=1, max=2)
+    model = convoy.compile(
+        torch.nn.Linear(2, 2).eval(),
+        (torch.ones(2, 2),),
+        target="cpu",
+        dynamic_shapes={"input": {0: batch}},
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model")
+        return json.loads(zipfile.ZipFile(Path(folder) / "model").read("manifest.json"))
+
+
 def test_compiler_writes_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
     tree, offered = _manifest_of(Model(), "cuda", monkeypatch)
     assert offered is not None
     found = _fields(tree, record_of(Manifest), "manifest")
     found |= _fields(offered, record_of(GraphAlternatives), "alternatives")
+    found |= _fields(_dynamic_manifest(), record_of(DynamicManifest), "dynamic manifest")
     expected = {(each.make.__name__, name) for each in records() for name in _names(each)}
     assert sorted(expected - found) == []
     empty = [name for name in ("constants", "aliases", "unused", "producer") if not tree[name]]

@@ -15,8 +15,8 @@ from cudnn_library import finalize_graph
 
 import convoy_runtime
 from convoy.cli.main import main
-from convoy_runtime.artifact import open_artifact
 from convoy_runtime.cuda.cudnn.library import Cudnn
+from convoy_runtime.opening import open_artifact
 
 FOLDER = Path(__file__).parent
 #: The phase of each file; None is the torch dialect.

@@ -100,7 +100,7 @@ def _is_artifact_of_cpu(options: argparse.Namespace) -> bool:
         or options.json is not None
     ):
         return False
-    from convoy_runtime.artifact import open_artifact
+    from convoy_runtime.opening import open_artifact
 
     return (
         open_artifact(options.model, any_host=True, digest=options.digest).manifest.target == "cpu"
@@ -110,7 +110,7 @@ def _is_artifact_of_cpu(options: argparse.Namespace) -> bool:
 def _report(options: argparse.Namespace) -> Report:
     """The report: FILE itself, from the plans in the artifact, or measured."""
     from convoy.report import collect_report, read_report
-    from convoy_runtime.artifact import open_artifact
+    from convoy_runtime.opening import open_artifact
 
     path = Path(options.model)
     if path.suffix == ".json":

@@ -81,7 +81,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Runs the command."""
-    from convoy_runtime.artifact import open_artifact
+    from convoy_runtime.opening import open_artifact
     from convoy_runtime.strides import memory_format
 
     if options.form is not None:

@@ -73,9 +73,9 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> int:
     """Runs the command."""
     import convoy_runtime
-    from convoy_runtime.artifact import open_artifact
     from convoy_runtime.inspection import restrictions
     from convoy_runtime.load_flags import load_arguments
+    from convoy_runtime.opening import open_artifact
 
     output = options.output or options.artifact
     checked_output(output)

@@ -39,14 +39,23 @@ from convoy.frontend import (  # noqa: F401, registers converters
     unary,
     views,
 )
-from convoy.frontend._export import decompositions, has_conversion, read_exported
+from convoy.frontend._export import (
+    decompositions,
+    export_module,
+    has_conversion,
+    read_exported,
+)
 from convoy.frontend._importer import ImportedModule, import_exported, import_module
+from convoy.frontend._inputs import check_module, has_symbols
 from convoy.frontend._mlir_file import import_mlir
 
 __all__ = [
     "ImportedModule",
+    "check_module",
     "decompositions",
+    "export_module",
     "has_conversion",
+    "has_symbols",
     "import_exported",
     "import_mlir",
     "import_module",

@@ -70,14 +70,19 @@ _DATA_DEPENDENT = (
 
 
 def export_module(
-    module: torch.nn.Module, inputs: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None
+    module: torch.nn.Module,
+    inputs: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
 ) -> torch.export.ExportedProgram:
-    """Exports a module and decomposes ops without converters.
+    """Exports a module and, if all sizes are static, decomposes ops without converters.
 
     Args:
         module: The module in evaluation mode.
         inputs: The example inputs.
         kwargs: The example keyword arguments.
+        dynamic_shapes: As of `torch.export.export`.
 
     Returns:
         The exported program.
@@ -99,8 +104,10 @@ def export_module(
             recurrent_shapes(),
         ):
             warnings.simplefilter("ignore")
-            program = torch.export.export(module, inputs, dict(kwargs or {}), strict=False)
-            return _decomposed(program)
+            program = torch.export.export(
+                module, inputs, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False
+            )
+            return _decomposed(program) if dynamic_shapes is None else program
     except Exception as error:
         msg = f"torch.export cannot export the module: {_last_user_line(error)}{_reason(error)}"
         raise ExportError(msg) from error

@@ -14,7 +14,7 @@ import torch.utils._pytree as pytree
 from convoy.errors import InputError
 from convoy.frontend._types import unsupported_dtype
 
-__all__ = ["check_exported", "check_module"]
+__all__ = ["check_exported", "check_module", "has_symbols"]
 
 
 def check_module(module: Any, inputs: Any, kwargs: Mapping[str, Any] | None = None) -> None:
@@ -38,6 +38,16 @@ def check_module(module: Any, inputs: Any, kwargs: Mapping[str, Any] | None = No
                 msg = f"input {pytree.keystr(path)}: {problem}"
                 raise InputError(msg)
     _check_weights([*module.named_parameters(), *module.named_buffers()])
+
+
+def has_symbols(program: torch.export.ExportedProgram) -> bool:
+    """Whether a size of an input is symbolic."""
+    return any(
+        isinstance(size, torch.SymInt)
+        for node in program.graph.nodes
+        if node.op == "placeholder" and isinstance(value := node.meta.get("val"), torch.Tensor)
+        for size in value.shape
+    )
 
 
 def check_exported(program: torch.export.ExportedProgram) -> None:

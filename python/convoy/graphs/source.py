@@ -130,7 +130,7 @@ def _library(
     compute it, and uid to value of its constants."""
     if path.suffix == ".mlir":
         return _compile(path)
-    from convoy_runtime.artifact import open_artifact
+    from convoy_runtime.opening import open_artifact
 
     artifact = open_artifact(path, any_host=True)
     return artifact.members["native.so"], {

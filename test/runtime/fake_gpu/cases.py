@@ -40,7 +40,7 @@ def test_host_arrays(program: CudaProgram) -> None:
 
 def test_timings_of_a_load(program: CudaProgram) -> None:
     assert list(program.timings) == [
-        "rest", "opening", "hashing", "native library", "imports", "driver", "context",
+        "rest", "opening", "hashing", "imports", "native library", "driver", "context",
         "cuDNN handle", "kernels", "first run", "capture",
         "weights", "upload",
     ]  # fmt: skip

@@ -22,7 +22,7 @@ from convoy.artifact import write_artifact
 from convoy.cli.main import main as convoy
 from convoy_runtime import PlanError
 from convoy_runtime._native import load_native
-from convoy_runtime.artifact import WEIGHTS, open_artifact
+from convoy_runtime.artifact import WEIGHTS
 from convoy_runtime.cuda.cudnn.device_properties import main as describe
 from convoy_runtime.cuda.graphs.capture import Stopwatch
 from convoy_runtime.cuda.plans.options import PlanOptions
@@ -39,6 +39,7 @@ from convoy_runtime.manifest import (
     Manifest,
     kernel_member,
 )
+from convoy_runtime.opening import open_artifact
 from convoy_runtime.plan_report import PlanReport
 
 X = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)

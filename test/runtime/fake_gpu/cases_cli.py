@@ -18,9 +18,10 @@ from fake_gpu.fixtures import FAKE
 import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy.cli.main import main as convoy
-from convoy_runtime.artifact import WEIGHTS, open_artifact
+from convoy_runtime.artifact import WEIGHTS
 from convoy_runtime.cuda.graphs.capture import Captured
 from convoy_runtime.cuda.plans.options import PlanOptions, restrictions
+from convoy_runtime.opening import open_artifact
 
 
 @pytest.fixture

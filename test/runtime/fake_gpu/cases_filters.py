@@ -17,11 +17,12 @@ from fake_gpu.fixtures import zeros
 import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy_runtime._native import load_native
-from convoy_runtime.artifact import WEIGHTS, open_artifact
+from convoy_runtime.artifact import WEIGHTS
 from convoy_runtime.cuda.cudnn.device_properties import main as describe
 from convoy_runtime.cuda.cudnn.enums import NumericalNote
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.inspection import offline_planner
+from convoy_runtime.opening import open_artifact
 from convoy_runtime.plan_report import PlanReport
 
 #: The option; the note given to engine 41, the fastest precompiled one; the engines that are

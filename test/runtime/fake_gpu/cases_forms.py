@@ -17,7 +17,6 @@ from fake_gpu.fixtures import FAKE, TENSORS, branches_manifest, zeros
 import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy_runtime import ArtifactError
-from convoy_runtime.artifact import open_artifact
 from convoy_runtime.cuda.driver.memory import Allocation
 from convoy_runtime.cuda.graphs import forms
 from convoy_runtime.cuda.graphs.capture import Stopwatch, capture
@@ -26,6 +25,7 @@ from convoy_runtime.cuda.graphs.streams import Order, serial_order
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.inspection import program_calls
 from convoy_runtime.manifest import Call, Graph, Step
+from convoy_runtime.opening import open_artifact
 
 
 @pytest.fixture

@@ -23,12 +23,13 @@ from convoy.cli.main import main as convoy
 from convoy.explain import explain_manifest
 from convoy_runtime import ArtifactError, CudaError, PlanError
 from convoy_runtime._native import load_native
-from convoy_runtime.artifact import WEIGHTS, open_artifact
+from convoy_runtime.artifact import WEIGHTS
 from convoy_runtime.cuda.cudnn.device_properties import main as describe
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.inspection import offline_planner
 from convoy_runtime.manifest import Call, GraphKernel, Manifest, kernel_member
+from convoy_runtime.opening import open_artifact
 from convoy_runtime.plan_report import PlanReport
 
 X = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)

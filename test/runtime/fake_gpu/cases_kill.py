@@ -17,8 +17,8 @@ from runtime_fixtures import in_child
 
 import convoy_runtime
 from convoy.cli.main import main as convoy
-from convoy_runtime.artifact import open_artifact
 from convoy_runtime.cuda.plans.plan_file import read_file
+from convoy_runtime.opening import open_artifact
 
 #: Python's audit events before a file is opened or changed.
 EVENTS = {"open", "os.rename", "os.mkdir", "os.remove", "os.chmod"}

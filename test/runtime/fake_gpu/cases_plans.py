@@ -29,12 +29,13 @@ from convoy_runtime import (
     WeightsError,
 )
 from convoy_runtime._native import load_native
-from convoy_runtime.artifact import WEIGHTS, open_artifact
+from convoy_runtime.artifact import WEIGHTS
 from convoy_runtime.cuda.cudnn.device_properties import main as describe
 from convoy_runtime.cuda.graphs import forms
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.inspection import offline_planner
+from convoy_runtime.opening import open_artifact
 
 
 def test_graphs(conv: Path, fake_cudnn: ctypes.CDLL, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from runtime_fixtures import SCALED_RELU, affine_manifest
 import convoy_runtime
 from convoy.artifact import HostTensor, write_artifact
 from convoy_runtime._native import load_native
-from convoy_runtime.artifact import WEIGHTS, open_artifact
+from convoy_runtime.artifact import WEIGHTS
 from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
 from convoy_runtime.cuda.plans.fingerprint import fingerprint
 from convoy_runtime.cuda.program.executor import CudaProgram
@@ -31,6 +31,7 @@ from convoy_runtime.manifest import (
     Step,
     TensorSpec,
 )
+from convoy_runtime.opening import open_artifact
 
 PTX = b"// kernels\n.visible .entry scaled_relu(\n.visible .entry trap(\n"
 SPEC = TensorSpec("x", (2, 3), "float32")

@@ -420,6 +420,44 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t size, void 
              : INVALID;
 }
 
+/// CUDA_MEMCPY2D of cuda.h.
+typedef struct {
+  size_t offset, row;
+  int kind;
+  void *host;
+  CUdeviceptr device;
+  void *array;
+  size_t pitch;
+} Side;
+typedef struct {
+  Side source, destination;
+  size_t width, rows;
+} Copy2D;
+CUresult cuMemcpy2DAsync(const Copy2D *copy, void *stream) {
+  const Side *from = &copy->source, *to = &copy->destination;
+  enum { HOST = 1, DEVICE = 2 };
+  CUresult status = OK;
+  for (size_t row = 0; row < copy->rows && status == OK; ++row) {
+    size_t in = row * from->pitch, out = row * to->pitch;
+    if (from->kind == HOST && to->kind == DEVICE)
+      status = cuMemcpyHtoDAsync(to->device + out, (char *)from->host + in, copy->width, stream);
+    else if (from->kind == DEVICE && to->kind == HOST)
+      status = cuMemcpyDtoHAsync((char *)to->host + out, from->device + in, copy->width, stream);
+    else if (from->kind == DEVICE && to->kind == DEVICE)
+      status = cuMemcpyDtoDAsync(to->device + out, from->device + in, copy->width, stream);
+    else
+      status = INVALID;
+  }
+  return status;
+}
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
+                           size_t rows, void *stream) {
+  CUresult status = OK;
+  for (size_t row = 0; row < rows && status == OK; ++row)
+    status = cuMemsetD8Async(to + row * pitch, value, width, stream);
+  return status;
+}
+
 CUresult cuStreamCreate(void **result, unsigned flags) {
   LOCKED
   if (!current())

@@ -6,6 +6,7 @@ arrays."""
 from __future__ import annotations
 
 import ctypes
+import itertools
 import sys
 import threading
 from collections import defaultdict
@@ -20,7 +21,7 @@ from convoy_runtime.manifest import TensorSpec
 
 from .device import Device, forked
 
-__all__ = ["Allocation", "DeviceArray", "Lease", "Pool", "carve"]
+__all__ = ["Allocation", "DeviceArray", "Lease", "Pool", "carve", "carved_bytes"]
 
 #: The alignment of cuMemAlloc and of every part of an allocation, in bytes. No cuDNN engine
 #: requires more.
@@ -65,15 +66,28 @@ class Allocation:
                 self._device.driver.call("cuMemFree", pointer)
 
 
-def carve(device: Device, sizes: Sequence[int]) -> tuple[Allocation, list[int]]:
-    """Returns one allocation for parts of `sizes` bytes, and the pointer of each part. Parts of 0
-    bytes also have distinct addresses. Raises CudaError."""
-    offsets, total = [], 0
-    for size in sizes:
-        offsets.append(total)
-        total += max(ALIGNMENT, -(-size // ALIGNMENT) * ALIGNMENT)
-    allocation = Allocation(device, total)
-    return allocation, [allocation.pointer + offset for offset in offsets]
+def carved_bytes(sizes: Sequence[int]) -> int:
+    """The size of an allocation for `carve` with these sizes."""
+    return sum(max(ALIGNMENT, -(-size // ALIGNMENT) * ALIGNMENT) for size in sizes)
+
+
+def carve(place: Device | Allocation, sizes: Sequence[int]) -> tuple[Allocation, list[int]]:
+    """Cuts an allocation into parts of `sizes` bytes. Parts of 0 bytes also have distinct
+    addresses.
+
+    Args:
+        place: A device, for a new allocation, or an allocation of at least `carved_bytes(sizes)`.
+        sizes: The size of each part.
+
+    Returns:
+        The allocation, and the pointer of each part.
+
+    Raises:
+        CudaError: The device has too little memory.
+    """
+    allocation = place if isinstance(place, Allocation) else Allocation(place, carved_bytes(sizes))
+    ends = itertools.accumulate((carved_bytes([size]) for size in sizes), initial=0)
+    return allocation, [allocation.pointer + end for end, _ in zip(ends, sizes, strict=False)]
 
 
 class Pool:

@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from convoy_runtime.artifact import open_artifact
 from convoy_runtime.errors import ArgumentError
+from convoy_runtime.opening import open_artifact
 from convoy_runtime.value_types import value_type
 
 from .plan_file import LEVELS, PlanFile, Record, file_name, read_file, write_file, write_plan

@@ -1,44 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""The static memory of a program: one allocation for the tensors of its interface and its arena."""
+"""The static memory of a program: its interface, its arena and its prepared weights. The programs
+for the points of one artifact, which run one after another, share it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from convoy_runtime.cuda.driver.device import Device
-from convoy_runtime.cuda.driver.memory import carve
+from convoy_runtime.cuda.driver.memory import Allocation, carve, carved_bytes
 from convoy_runtime.cuda.graphs.forms import Arguments
-from convoy_runtime.manifest import Manifest
+from convoy_runtime.manifest import Manifest, TensorSpec
 
-__all__ = ["Buffers"]
+__all__ = ["Buffers", "ProgramMemory"]
 
 
-class Buffers:
-    """Memory for the inputs, outputs, prepared weights and arena of a program.
+class ProgramMemory:
+    """The memory of one program, or of several that run one after another: weights of equal origin
+    once, and the largest interface and arena.
 
     Args:
         device: The GPU, which is current.
-        manifest: The program.
+        manifests: The programs.
 
     Attributes:
-        memory: The allocation. Arrays on it keep it alive.
-        arguments: The pointer arguments of `convoy_main`.
-        inputs: Pointer and size in bytes of each input.
-        outputs: Pointer and size in bytes of each output.
-        arena: Pointer and size in bytes of the arena.
+        scratch: The memory of interface and arena.
+        weights: The memory of the prepared weights.
+        prepared: Key of a prepared weight to its pointer.
 
     Raises:
         CudaError: The device has too little memory.
     """
 
-    def __init__(self, device: Device, manifest: Manifest) -> None:
-        self._driver = device.driver
-        specs = (*manifest.inputs, *manifest.outputs, *manifest.prepared)
-        sizes = [*(spec.bytes for spec in specs), manifest.arena_bytes]
-        self.memory, pointers = carve(device, sizes)
-        ends = len(manifest.inputs), len(manifest.inputs) + len(manifest.outputs), len(specs)
+    def __init__(self, device: Device, manifests: Sequence[Manifest]) -> None:
+        self.driver = device.driver
+        specs = {key_of(spec): spec for manifest in manifests for spec in manifest.prepared}
+        self.weights, pointers = carve(device, [spec.bytes for spec in specs.values()])
+        self.prepared = dict(zip(specs, pointers, strict=True))
+        self.scratch = Allocation(
+            device, max(carved_bytes(_scratch(manifest)) for manifest in manifests)
+        )
+
+    def clear(self, stream: int) -> None:
+        """Enqueues a memset of all memory to zero."""
+        for each in (self.scratch, self.weights):
+            if each.size:
+                self.driver.call("cuMemsetD8Async", each.pointer, 0, each.size, stream)
+
+
+class Buffers:
+    """The inputs, outputs, prepared weights and arena of a program.
+
+    Args:
+        memory: The memory, which may have a larger program's size.
+        manifest: The program.
+
+    Attributes:
+        memory: The allocation of inputs and outputs. Arrays on it keep it alive.
+        arguments: The pointer arguments of `convoy_main`.
+        inputs: Pointer and size in bytes of each input.
+        outputs: Pointer and size in bytes of each output.
+        arena: Pointer and size in bytes of the arena.
+    """
+
+    def __init__(self, memory: ProgramMemory, manifest: Manifest) -> None:
+        self._all, self.memory = memory, memory.scratch
+        _, pointers = carve(self.memory, _scratch(manifest))
+        ends = len(manifest.inputs), len(manifest.inputs) + len(manifest.outputs)
         self.arguments = Arguments(
             inputs=pointers[: ends[0]],
-            prepared=pointers[ends[1] : ends[2]],
+            prepared=[memory.prepared[key_of(spec)] for spec in manifest.prepared],
             outputs=pointers[ends[0] : ends[1]],
             arena=pointers[-1],
         )
@@ -53,5 +84,18 @@ class Buffers:
         self.arena = self.arguments.arena, manifest.arena_bytes
 
     def clear(self, stream: int) -> None:
-        """Enqueues a memset of all buffers to zero."""
-        self._driver.call("cuMemsetD8Async", self.memory.pointer, 0, self.memory.size, stream)
+        """Enqueues a memset of all memory to zero."""
+        self._all.clear(stream)
+
+
+def key_of(spec: TensorSpec) -> str:
+    """What identifies a prepared weight: its origin, or its name in a program without origins."""
+    return spec.origin or spec.name
+
+
+def _scratch(manifest: Manifest) -> list[int]:
+    """The sizes of the inputs, the outputs and the arena."""
+    return [
+        *(spec.bytes for spec in (*manifest.inputs, *manifest.outputs)),
+        manifest.arena_bytes,
+    ]

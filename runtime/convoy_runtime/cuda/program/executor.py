@@ -10,7 +10,6 @@ the copies.
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -22,18 +21,20 @@ from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.arrays import CPU, CUDA, aligned_copy, aligned_empty, library_of, logical
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.cuda.cudnn.loading import load_libraries
-from convoy_runtime.cuda.driver.device import Device, check_process, forked, open_driver
+from convoy_runtime.cuda.driver.device import check_process, forked, open_driver
 from convoy_runtime.cuda.driver.memory import DeviceArray
 from convoy_runtime.cuda.plans.load_options import LoadOptions
+from convoy_runtime.interface import Interface, Window, window_of
+from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.plan_report import PlanReport
 from convoy_runtime.program import Program, Progress
 
-from .array_exchange import ArrayExchange
 from .call_count import CallCount
 from .instance import Instance
 from .launcher import Launcher
 from .libraries import DLPACK_LEGACY_STREAM, hand_over
 from .resources import open_store
+from .shared import Shared
 
 if TYPE_CHECKING:
     from convoy_runtime.profile import Profile
@@ -54,6 +55,8 @@ class CudaProgram(Program):
         native: Its native library.
         options: The options of the load.
         index: The index of the GPU.
+        shared: What the programs for the points of one artifact share; None for a program of its
+            own.
 
     Raises:
         ArtifactError: The artifact's code or kernels differ from its manifest.
@@ -67,9 +70,9 @@ class CudaProgram(Program):
         options: LoadOptions,
         *,
         index: int,
+        shared: Shared | None = None,
     ) -> None:
         super().__init__(artifact, native, poison=options.poison)
-        self._lock = threading.RLock()
         self._calls = CallCount()
         self._instance: Instance | None = None
         self._launcher: Launcher | None = None
@@ -79,10 +82,12 @@ class CudaProgram(Program):
             if self.manifest.calls and self.manifest.cudnn is not None
             else None
         )
-        self._device = Device(self._driver, index)
+        self._shared = Shared(index, [self.manifest]) if shared is None else shared
+        self._owns_shared = shared is None
+        self._lock, self._device = self._shared.lock, self._shared.device
+        self._exchange = self._shared.exchange
         if libraries is not None:
             libraries.join()
-        self._exchange = ArrayExchange(self._device)
         with self._device.current():
             try:
                 self._instance = instance = Instance(
@@ -91,10 +96,11 @@ class CudaProgram(Program):
                     self._device,
                     options.for_model(self.manifest),
                     open_store(artifact, self._device, options),
+                    self._shared.memory,
                 )
                 buffers = instance.buffers
                 poisoned = [*buffers.outputs, buffers.arena] if options.poison else []
-                self._launcher = Launcher(self._driver, instance, poisoned)
+                self._launcher = Launcher(self._driver, instance, poisoned, self._shared.turns)
             except BaseException:
                 self.close()
                 raise
@@ -178,27 +184,50 @@ class CudaProgram(Program):
         """
         return self._nested(self._run_arrays(self._arrays(args, kwargs), stream))
 
-    def _run_arrays(self, arrays: Sequence[Any], stream: int | None = None) -> tuple[Any, ...]:
+    def _run_arrays(
+        self,
+        arrays: Sequence[Any],
+        stream: int | None = None,
+        interface: Interface | None = None,
+    ) -> tuple[Any, ...]:
         self._check_ready()
+        specs = interface or self._interface
         library = library_of(arrays[0]) if arrays else "convoy_runtime"
         own = self._exchange.libraries.stream_of(library)
         target = own if stream is None else stream
         with self._lock, self._device.current(), self._calls:
-            given = self._inputs(arrays, target, own)
+            given = self._inputs(arrays, specs.inputs, target, own)
             results = [
                 self._exchange.result(library, spec, target, own, self._ready)
-                for spec in self.outputs
+                for spec in specs.outputs
             ]
             self._runs.run(
-                [pointer for pointer, _ in given], [pointer for _, pointer in results], target
+                [pointer for pointer, _ in given],
+                [pointer for _, pointer in results],
+                target,
+                windows=self._windows(interface),
             )
         return tuple(
             hand_over(library, array, spec)
-            for (array, _), spec in zip(results, self.outputs, strict=True)
+            for (array, _), spec in zip(results, specs.outputs, strict=True)
+        )
+
+    def _windows(self, interface: Interface | None) -> tuple[list[Window], list[Window]] | None:
+        """The windows of a call's inputs and outputs; None if they have the program's sizes."""
+        if interface is None:
+            return None
+        return (
+            [window_of(*each) for each in zip(self.inputs, interface.inputs, strict=True)],
+            [window_of(*each) for each in zip(self.outputs, interface.outputs, strict=True)],
         )
 
     def run_into(
-        self, outputs: Sequence[Any], inputs: Sequence[Any], *, stream: int | None = None
+        self,
+        outputs: Sequence[Any],
+        inputs: Sequence[Any],
+        *,
+        stream: int | None = None,
+        interface: Interface | None = None,
     ) -> None:
         """Runs the model and writes the results into given arrays.
 
@@ -206,6 +235,7 @@ class CudaProgram(Program):
             outputs: The arrays to write, with the strides of `outputs`.
             inputs: The inputs.
             stream: As in `__call__`.
+            interface: The sizes of a call with fewer rows than the program.
 
         Raises:
             ArgumentError: An array does not match its spec, or outputs overlap.
@@ -213,21 +243,25 @@ class CudaProgram(Program):
             CudaError: The driver fails.
         """
         self._check_ready()
+        specs = interface or self._interface
         arrays = [*inputs, *outputs]
         own = self._exchange.libraries.stream_of(library_of(arrays[0]) if arrays else "")
         target = own if stream is None else stream
         with self._lock, self._device.current(), self._calls:
-            given = self._inputs(inputs, target, own)
+            given = self._inputs(inputs, specs.inputs, target, own)
             targets = self._views(
                 outputs,
-                self.outputs,
+                specs.outputs,
                 "output",
                 (CUDA, self._device.index),
                 self._exchange.libraries.producer_stream(target),
             )
-            self._check_targets(targets)
+            self._check_targets(targets, specs.outputs)
             self._runs.run(
-                [pointer for pointer, _ in given], [got.pointer for got in targets], target
+                [pointer for pointer, _ in given],
+                [got.pointer for got in targets],
+                target,
+                windows=self._windows(interface),
             )
 
     def replay(self, stream: int = 0) -> None:
@@ -244,13 +278,16 @@ class CudaProgram(Program):
         with self._lock, self._device.current(), self._calls:
             self._runs.run([], [], stream)
 
-    def run_numpy(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    def run_numpy(
+        self, *arrays: np.ndarray, interface: Interface | None = None
+    ) -> tuple[np.ndarray, ...]:
         self._check_ready()
-        views = self._views(arrays, self.inputs, "input", (CPU, 0))
+        specs = interface or self._interface
+        views = self._views(arrays, specs.inputs, "input", (CPU, 0))
         hosts = [
-            aligned_copy(got, spec.order) for got, spec in zip(views, self.inputs, strict=True)
+            aligned_copy(got, spec.order) for got, spec in zip(views, specs.inputs, strict=True)
         ]
-        stored = [spec.stored for spec in self.outputs]
+        stored = [spec.stored for spec in specs.outputs]
         results = [aligned_empty(spec.shape, spec.dtype) for spec in stored]
         stream = self._loaded.stream
         with self._lock, self._device.current(), self._calls:
@@ -259,9 +296,10 @@ class CudaProgram(Program):
                 [result.ctypes.data for result in results],
                 stream,
                 host=True,
+                windows=self._windows(interface),
             )
             self._driver.call("cuStreamSynchronize", stream)
-        return tuple(logical(*each) for each in zip(results, self.outputs, strict=True))
+        return tuple(logical(*each) for each in zip(results, specs.outputs, strict=True))
 
     @property
     def _loaded(self) -> Instance:
@@ -306,11 +344,12 @@ class CudaProgram(Program):
         if instance is not None:
             # Arrays on the static buffers keep them alive.
             instance.close()
-        self._exchange.close()
+        if self._owns_shared:
+            self._shared.close()
 
     def __del__(self) -> None:
         # After a failed __init__ there is nothing to free, and at exit the process frees it.
-        if "_device" not in self.__dict__ or self.closed or sys.is_finalizing():
+        if "_shared" not in self.__dict__ or self.closed or sys.is_finalizing():
             return
         with nullcontext() if forked() else self._device.finalizing():
             self.close()
@@ -322,15 +361,17 @@ class CudaProgram(Program):
             self._runs.synchronize()
             self._loaded.install(prepared)
 
-    def _inputs(self, arrays: Sequence[Any], stream: int, own: int) -> list[tuple[int, object]]:
+    def _inputs(
+        self, arrays: Sequence[Any], specs: Sequence[TensorSpec], stream: int, own: int
+    ) -> list[tuple[int, object]]:
         """Returns the pointer of each input and the object that keeps its memory alive. `own` is
         the current stream of the first input's library."""
         exchange = self._exchange
-        if stream == own and (plain := exchange.plain_inputs(arrays, self.inputs)) is not None:
+        if stream == own and (plain := exchange.plain_inputs(arrays, specs)) is not None:
             return plain
         producer = exchange.libraries.producer_stream(stream)
-        views = self._views(arrays, self.inputs, "input", (CUDA, self._device.index), producer)
-        return exchange.stored_inputs(arrays, self.inputs, views, stream)
+        views = self._views(arrays, specs, "input", (CUDA, self._device.index), producer)
+        return exchange.stored_inputs(arrays, specs, views, stream)
 
     def _ready(self, stream: int | None) -> None:
         """Makes a consumer's stream wait for the last run. In DLPack's numbering, None and 1 are

@@ -25,7 +25,7 @@ from convoy_runtime.cuda.tuning.selection import Context, select_plans
 from convoy_runtime.program import Progress
 from convoy_runtime.timings import part
 
-from .buffers import Buffers
+from .buffers import Buffers, ProgramMemory
 from .plan_choice import capture_with_fallback, close_with
 from .resources import build_pool, create_stream, load_kernels, open_cudnn_handle
 
@@ -46,6 +46,7 @@ class Instance:
         device: The GPU.
         options: The options of the load, with the model's restrictions.
         store: Plans of earlier loads; None if the program has no graphs.
+        memory: The memory of the program.
 
     Attributes:
         buffers: The memory that the captured graph reads and writes. Arrays may keep it alive after
@@ -69,6 +70,7 @@ class Instance:
         device: Device,
         options: LoadOptions,
         store: PlanStore | None,
+        memory: ProgramMemory,
     ) -> None:
         manifest = self._manifest = artifact.manifest
         self._native, self._device, self._driver = native, device, device.driver
@@ -100,7 +102,7 @@ class Instance:
                     finalists = select_plans(context)
                 close_with(stack, finalists)
             self._kernels = load_kernels(device, artifact, stack)
-            self.buffers = Buffers(device, manifest)
+            self.buffers = Buffers(memory, manifest)
             # The first run works on zeros, which are valid indices and, unlike NaN, not slow.
             self.buffers.clear(self.stream)
             self._program = ProgramCapture(
@@ -126,11 +128,10 @@ class Instance:
 
     @part("upload")
     def install(self, prepared: Mapping[str, HostTensor]) -> None:
-        """Copies the prepared weights to the device. No run may be active. Raises CudaError."""
+        """Copies these prepared weights to the device. No run may be active. Raises CudaError."""
         pointers = self.buffers.arguments.prepared
         for spec, pointer in zip(self._manifest.prepared, pointers, strict=True):
-            array = prepared[spec.name].array
-            if array.nbytes:
+            if spec.name in prepared and (array := prepared[spec.name].array).nbytes:
                 self._driver.call(
                     "cuMemcpyHtoDAsync", pointer, array.ctypes.data, array.nbytes, self.stream
                 )

@@ -9,15 +9,56 @@ from collections.abc import Sequence
 
 from convoy_runtime.cuda.driver.device import Driver
 from convoy_runtime.errors import CudaError
+from convoy_runtime.interface import Window
 from convoy_runtime.program import POISON
 
 from .instance import Instance
+from .windows import copy_in, copy_out
 
-__all__ = ["Launcher"]
+__all__ = ["Launcher", "Turns"]
 
 # CUevent_flags, CUstreamCaptureStatus.
 _EVENT_DISABLE_TIMING = 2
 _CAPTURE_STATUS_NONE = 0
+
+
+class Turns:
+    """The last run of the programs that share static buffers. Runs on several streams take turns.
+
+    Args:
+        driver: The CUDA driver.
+
+    Attributes:
+        stream: The stream of the last run, or None before the first.
+    """
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self.stream: int | None = None
+        self._event = driver.call("cuEventCreate", _EVENT_DISABLE_TIMING)
+
+    def end(self, stream: int) -> None:
+        """Marks the end of a run that was enqueued on `stream`. Raises CudaError."""
+        self._driver.call("cuEventRecord", self._event, stream)
+        self.stream = stream
+
+    def follow(self, stream: int) -> None:
+        """Makes `stream` wait for the last run. Raises CudaError."""
+        self._driver.call("cuStreamWaitEvent", stream, self._event, 0)
+
+    def synchronize(self) -> None:
+        """Waits for the last run. Raises CudaError if it failed on the GPU."""
+        if self.stream is not None:
+            self._driver.call("cuEventSynchronize", self._event)
+
+    def close(self) -> None:
+        """Waits for the last run and destroys the event. Errors of earlier work on the device are
+        ignored."""
+        with contextlib.suppress(CudaError):
+            self.synchronize()
+        self.stream = None
+        with contextlib.suppress(CudaError):
+            self._driver.call("cuEventDestroy", self._event)
 
 
 class Launcher:
@@ -30,18 +71,27 @@ class Launcher:
         driver: The CUDA driver.
         instance: The captured program.
         poisoned: Pointer and bytes of the buffers that are filled with POISON before each run.
+        turns: The last run of the programs that share the buffers.
     """
 
     def __init__(
-        self, driver: Driver, instance: Instance, poisoned: Sequence[tuple[int, int]]
+        self,
+        driver: Driver,
+        instance: Instance,
+        poisoned: Sequence[tuple[int, int]],
+        turns: Turns,
     ) -> None:
-        self._driver, self._instance = driver, instance
+        self._driver, self._instance, self._turns = driver, instance, turns
         self._poisoned = [(pointer, size) for pointer, size in poisoned if size]
-        self._last_stream: int | None = None
-        self._event = driver.call("cuEventCreate", _EVENT_DISABLE_TIMING)
 
     def run(
-        self, inputs: Sequence[int], outputs: Sequence[int], stream: int, *, host: bool = False
+        self,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        stream: int,
+        *,
+        host: bool = False,
+        windows: tuple[Sequence[Window], Sequence[Window]] | None = None,
     ) -> None:
         """Enqueues the copies of the inputs, a run, and the copies of the outputs.
 
@@ -50,6 +100,8 @@ class Launcher:
             outputs: The address of each output; empty to leave them in the static buffers.
             stream: The handle of the stream.
             host: Whether the addresses are on the host.
+            windows: The parts of the static buffers that inputs and outputs have; None if they
+                have all. The rest of the inputs becomes zeros.
 
         Raises:
             CudaError: The driver fails.
@@ -62,47 +114,53 @@ class Launcher:
         )
         capturing = self._capturing(stream)
         self._follow(stream, capturing)
-        for pointer, (buffer, size) in zip(inputs, instance.buffers.inputs, strict=False):
-            if size:
-                call(to, buffer, pointer, size, stream)
+        if windows is not None:
+            for pointer, (buffer, _), window in zip(
+                inputs, instance.buffers.inputs, windows[0], strict=True
+            ):
+                copy_in(self._driver, buffer, pointer, window, stream, host=host)
+        else:
+            for pointer, (buffer, size) in zip(inputs, instance.buffers.inputs, strict=False):
+                if size:
+                    call(to, buffer, pointer, size, stream)
         for pointer, size in self._poisoned:
             call("cuMemsetD8Async", pointer, POISON, size, stream)
         if capturing:
             self._add_to_capture(stream)
         else:
             call("cuGraphLaunch", instance.captured.instance, stream)
-        for pointer, (buffer, size) in zip(outputs, instance.buffers.outputs, strict=False):
-            if size:
-                call(back, pointer, buffer, size, stream)
+        if windows is not None:
+            for pointer, (buffer, _), window in zip(
+                outputs, instance.buffers.outputs, windows[1], strict=True
+            ):
+                copy_out(self._driver, pointer, buffer, window, stream, host=host)
+        else:
+            for pointer, (buffer, size) in zip(outputs, instance.buffers.outputs, strict=False):
+                if size:
+                    call(back, pointer, buffer, size, stream)
         # An event recorded in the caller's capture would become part of the caller's graph.
         if not capturing:
-            call("cuEventRecord", self._event, stream)
-            self._last_stream = stream
+            self._turns.end(stream)
 
     def follow(self, stream: int) -> None:
         """Makes `stream` wait for the last run. Raises CudaError."""
-        if self._last_stream is not None:
+        if self._turns.stream is not None:
             self._follow(stream, self._capturing(stream))
 
     def synchronize(self) -> None:
         """Waits for the last run. Raises CudaError if it failed on the GPU."""
-        if self._last_stream is not None:
-            self._driver.call("cuEventSynchronize", self._event)
+        self._turns.synchronize()
 
     def close(self) -> None:
-        """Waits for the last run and destroys the event. Errors of earlier work on the device are
-        ignored."""
+        """Waits for the last run. Errors of earlier work on the device are ignored."""
         with contextlib.suppress(CudaError):
             self.synchronize()
-        self._last_stream = None
-        with contextlib.suppress(CudaError):
-            self._driver.call("cuEventDestroy", self._event)
 
     def _follow(self, stream: int, capturing: bool) -> None:
         """Makes `stream` wait for the last run. A capture cannot wait for work outside of it, so
         the caller has to order its graph after other runs."""
-        if self._last_stream is not None and self._last_stream != stream and not capturing:
-            self._driver.call("cuStreamWaitEvent", stream, self._event, 0)
+        if self._turns.stream not in (None, stream) and not capturing:
+            self._turns.follow(stream)
 
     def _capturing(self, stream: int) -> bool:
         return int(self._driver.call("cuStreamIsCapturing", stream)) != _CAPTURE_STATUS_NONE

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""What the programs for the points of one artifact share on a GPU."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from convoy_runtime.cuda.driver.device import Device, open_driver
+from convoy_runtime.manifest import Manifest
+
+from .array_exchange import ArrayExchange
+from .buffers import ProgramMemory
+from .launcher import Turns
+
+__all__ = ["Shared"]
+
+
+class Shared:
+    """The GPU, the memory and the lock of one program, or of several that run one after another.
+
+    Args:
+        index: The index of the GPU.
+        manifests: The programs.
+
+    Attributes:
+        device: The GPU.
+        lock: Held during each call.
+        exchange: Borrows inputs and allocates results.
+        turns: The last run.
+
+    Raises:
+        DeviceError: The GPU or its driver is missing.
+        CudaError: The device has too little memory.
+    """
+
+    def __init__(self, index: int, manifests: Sequence[Manifest]) -> None:
+        self.lock = threading.RLock()
+        self.device = Device(open_driver(), index)
+        self.exchange = ArrayExchange(self.device)
+        with self.device.current():
+            self._memory: ProgramMemory | None = ProgramMemory(self.device, manifests)
+            self.turns = Turns(self.device.driver)
+
+    @property
+    def memory(self) -> ProgramMemory:
+        """The static memory, until `close`."""
+        assert self._memory is not None
+        return self._memory
+
+    def close(self) -> None:
+        """Waits for the last run and frees the memory. Arrays on the static buffers keep them
+        alive. The device must be the thread's current one."""
+        self.turns.close()
+        self.exchange.close()
+        self._memory = None

@@ -1,0 +1,157 @@
+"""Programs with dynamic sizes, on the fake driver of libcuda.c."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_gpu.fixtures import FAKE
+from runtime_fixtures import affine_manifest
+
+import convoy_runtime
+from convoy.artifact import HostTensor
+from convoy.dynamic.artifact import PointProgram, write_dynamic_artifact
+from convoy_runtime import ArgumentError
+from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
+from convoy_runtime.cuda.program.executor import CudaProgram
+from convoy_runtime.dynamic.manifest import DynamicTensor, Symbol
+from convoy_runtime.dynamic.program import DynamicProgram
+from convoy_runtime.manifest import Cudnn, Manifest, TensorSpec
+
+W = np.array([1, -2, 3], np.float32)
+ORIGIN = "0123456789abcdef"
+
+
+def manifest_of(shape: tuple[int, ...]) -> Manifest:
+    """The manifest of rows.c."""
+    return affine_manifest(
+        target="cuda",
+        inputs=(TensorSpec("x", shape, "float32"),),
+        outputs=(TensorSpec("y", shape, "float32"), TensorSpec("z", (3,), "float32")),
+        weights=(TensorSpec("w", (3,), "float32"),),
+        prepared=(TensorSpec("w2", (3,), "float32", origin=ORIGIN),),
+        arena_bytes=0,
+        cudnn=Cudnn(91900, 90000, "float32"),
+    )
+
+
+@pytest.fixture(params=(0, 1), ids=("rows first", "rows last"))
+def dynamic(
+    request: pytest.FixtureRequest, tmp_path: Path, compile_c: Callable[..., bytes]
+) -> tuple[Path, int]:
+    """An artifact with points for 2 and 4 rows, and the dim of the rows."""
+    place = request.param
+    sizes = ("rows", "3") if place == 0 else ("3", "rows")
+    points = []
+    for rows in (2, 4):
+        shape = (rows, 3) if place == 0 else (3, rows)
+        members = {"native.so": compile_c("fake_gpu/rows.c", f"-DROWS={rows}")}
+        points.append(PointProgram({"rows": rows}, manifest_of(shape), members))
+    write_dynamic_artifact(
+        tmp_path / "model",
+        [Symbol("rows", 1, 4, 1, True)],
+        [DynamicTensor("x", sizes, "float32")],
+        [DynamicTensor("y", sizes, "float32"), DynamicTensor("z", ("3",), "float32")],
+        points,
+        {ORIGIN: HostTensor("float32", W * 2)},
+    )
+    return tmp_path / "model", place
+
+
+def upload(program: CudaProgram, array: np.ndarray) -> DeviceArray:
+    memory = Allocation(program._device, array.nbytes)
+    with program._device.current():
+        program._driver.call("cuMemcpyHtoD", memory.pointer, array.ctypes.data, array.nbytes)
+    spec = TensorSpec("", array.shape, "float32")
+    return DeviceArray(spec, memory.pointer, 0, memory, lambda _: None)
+
+
+def peek(array: DeviceArray) -> np.ndarray:
+    count = int(np.prod(array.shape))
+    found = np.ctypeslib.as_array((ctypes.c_float * count).from_address(array.pointer))
+    return found.reshape(array.shape).copy()
+
+
+def test_points_and_padding(dynamic: tuple[Path, int]) -> None:
+    path, place = dynamic
+    with convoy_runtime.load(path, poison=True) as program:
+        assert isinstance(program, DynamicProgram)
+        one = program.point(rows=4)
+        assert isinstance(one, CudaProgram)
+        for rows in (2, 4, 1, 3, 2, 3):
+            x = np.arange(1, 3 * rows + 1, dtype=np.float32)
+            x = x.reshape((rows, 3) if place == 0 else (3, rows))
+            y, z = program.run_numpy(x)
+            np.testing.assert_array_equal(y, x)
+            np.testing.assert_array_equal(z, W * 2)
+            y, z = program(upload(one, x))
+            one.synchronize()
+            assert y.shape == x.shape
+            np.testing.assert_array_equal(peek(y), x)
+            np.testing.assert_array_equal(peek(z), W * 2)
+            # What is not given is zeros, not an earlier call's rows.
+            used = program.point(rows=2 if rows <= 2 else 4)
+            assert isinstance(used, CudaProgram)
+            full = peek(used.static_inputs[0])
+            window = tuple(slice(size) for size in x.shape)
+            np.testing.assert_array_equal(full[window], x)
+            full[window] = 0
+            assert not full.any()
+
+
+def test_memory_and_weights_are_shared(dynamic: tuple[Path, int]) -> None:
+    path, place = dynamic
+    gc.collect()
+    before = FAKE.fake_allocated()
+    program = convoy_runtime.load(path)
+    assert isinstance(program, DynamicProgram)
+    small, large = program.point(rows=2), program.point(rows=4)
+    assert isinstance(small, CudaProgram)
+    assert isinstance(large, CudaProgram)
+    assert small.static_inputs[0].pointer == large.static_inputs[0].pointer
+    # The largest point's x, y, z and no arena, and one weight, in parts of 256 bytes.
+    assert FAKE.fake_allocated() - before == 4 * 256 + 256
+    program.load_weights({"w": W * 10})
+    for rows in (2, 3, 4):
+        x = np.zeros((rows, 3) if place == 0 else (3, rows), np.float32)
+        np.testing.assert_array_equal(program.run_numpy(x)[1], W * 20)
+    program.close()
+    program.close()
+    with pytest.raises(convoy_runtime.ConvoyRuntimeError, match="is closed"):
+        small.run_numpy(np.zeros((2, 3), np.float32))
+    del small, large, program
+    gc.collect()
+    assert FAKE.fake_allocated() == before
+
+
+def test_streams_take_turns(dynamic: tuple[Path, int]) -> None:
+    """Programs of several points share their buffers, so a run waits for the other's."""
+    path, place = dynamic
+    with convoy_runtime.load(path) as program:
+        assert isinstance(program, DynamicProgram)
+        one = program.point(rows=4)
+        assert isinstance(one, CudaProgram)
+        with one._device.current():
+            streams = [int(one._driver.call("cuStreamCreate", 1)) for _ in range(2)]
+        given, got = [], []
+        for index, rows in enumerate((4, 2, 3, 1)):
+            shape = (rows, 3) if place == 0 else (3, rows)
+            given.append(np.full(shape, index + 1, np.float32))
+            got.append(program(upload(one, given[-1]), stream=streams[index % 2])[0])
+        program.point(rows=2).synchronize()  # type: ignore[attr-defined]
+        for x, y in zip(given, got, strict=True):
+            np.testing.assert_array_equal(peek(y), x)
+
+
+def test_sizes_without_a_point(dynamic: tuple[Path, int]) -> None:
+    path, place = dynamic
+    with convoy_runtime.load(path) as program:
+        x = np.zeros((5, 3) if place == 0 else (3, 5), np.float32)
+        with pytest.raises(
+            ArgumentError, match="the value of rows is not in its range: expected 1 to 4, got 5"
+        ):
+            program.run_numpy(x)
