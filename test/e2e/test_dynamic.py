@@ -132,8 +132,8 @@ def test_new_weights(head: tuple[torch.nn.Module, DynamicModel], tmp_path: Path)
 @torch.no_grad()
 def test_padded_batches(head: tuple[torch.nn.Module, DynamicModel], tmp_path: Path) -> None:
     module, model = head
-    symbols = tuple(replace(symbol, padded=True) for symbol in model.symbols)
-    replace(model, symbols=symbols).save(tmp_path / "head")
+    assert model.unpadded == {"batch": ""}
+    model.save(tmp_path / "head")
     with convoy_runtime.load(tmp_path / "head", poison=True) as program:
         for batch in (2, 3, 5, 8, 7, 1):
             image = torch.randn(batch, 3, 16, 16)
@@ -170,7 +170,8 @@ def test_calls_of_several_threads(head: tuple[torch.nn.Module, DynamicModel]) ->
 
 
 def test_wrong_sizes(head: tuple[torch.nn.Module, DynamicModel]) -> None:
-    program = head[1].load()
+    symbols = tuple(replace(symbol, padded=False) for symbol in head[1].symbols)
+    program = replace(head[1], symbols=symbols).load()
     for shape, message in (
         ((3, 3, 16, 16), "has no point for them: expected one of: batch=1, batch=4, batch=8, got batch=3"),
         ((9, 3, 16, 16), "dim 0 of input 'image': the value of batch is not in its range: expected 1 to 8, got 9"),
@@ -184,6 +185,10 @@ def test_wrong_sizes(head: tuple[torch.nn.Module, DynamicModel]) -> None:
         program(torch.zeros(4, 3, 16, 16, dtype=torch.float64))
     with pytest.raises(ArgumentError, match=r"wrong number: expected 1 \(image\), got 2"):
         program(torch.zeros(1), torch.zeros(1))
+    part = slice(0, 2)
+    smaller = replace(head[1], points=head[1].points[part], models=head[1].models[part]).load()
+    with pytest.raises(ArgumentError, match="batch=4; smaller values of batch are padded, got"):
+        smaller(torch.zeros(5, 3, 16, 16))
     assert isinstance(program, DynamicProgram)
     with pytest.raises(ArgumentError, match="no such point: expected one of: batch=1, batch=4"):
         program.point(batch=2)

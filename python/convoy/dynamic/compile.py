@@ -6,12 +6,15 @@ works for all sizes; each point is exported and compiled with its numbers, like 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from convoy.compiler import compile_imported
+from convoy.dynamic.constants import with_own_constants
 from convoy.dynamic.model import DynamicModel, check_equal_interfaces, shared
+from convoy.dynamic.padded import padding_reasons
 from convoy.dynamic.points import Points, choose_points, widened
 from convoy.dynamic.shapes import (
     DynamicInterface,
@@ -21,7 +24,7 @@ from convoy.dynamic.shapes import (
     resize_inputs,
 )
 from convoy.errors import InputError
-from convoy.frontend import check_module, import_module
+from convoy.frontend import ImportedModule, check_module, import_module
 from convoy.options import CompileOptions
 from convoy_runtime._safetensors import HostTensor
 
@@ -67,6 +70,14 @@ def compile_dynamic(
     chosen = choose_points(interface.symbols, points)
     symbols = widened(interface.symbols, chosen)
     models, known = [], dict[str, HostTensor]()
+    imported: list[ImportedModule] = []
+    constants: dict[str, torch.Tensor] = {}
+
+    def import_at(values: Mapping[str, int]) -> ImportedModule:
+        return with_own_constants(
+            import_module(module, *resize_inputs(interface, inputs, kwargs, values)), constants
+        )
+
     for number, values in enumerate(chosen):
         text = " ".join(f"{name}={value}" for name, value in values.items())
         each: dict[str, float] = {}
@@ -76,14 +87,20 @@ def compile_dynamic(
                 progress(f"{text} ({number + 1} of {len(chosen)}): {step}")
 
         say("import")
-        imported = import_module(module, *resize_inputs(interface, inputs, kwargs, values))
-        model = compile_imported(imported, options, progress=say, seconds=each)
+        imported.append(import_at(values))
+        model = compile_imported(imported[-1], options, progress=say, seconds=each)
         models.append(shared(model, known))
         for name, time in each.items():
             seconds[name] = seconds.get(name, 0.0) + time
     check_equal_interfaces(models, chosen)
     outputs = outputs_of(interface, models[0].manifest.outputs)
-    return DynamicModel(symbols, interface.inputs, outputs, tuple(chosen), tuple(models), seconds)
+    if progress is not None:
+        progress("padding")
+    reasons = padding_reasons(interface, symbols, outputs, chosen, imported, import_at)
+    symbols = tuple(replace(symbol, padded=not reasons[symbol.name]) for symbol in symbols)
+    return DynamicModel(
+        symbols, interface.inputs, outputs, tuple(chosen), tuple(models), seconds, reasons
+    )
 
 
 def _of_program(

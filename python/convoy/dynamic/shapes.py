@@ -26,6 +26,7 @@ __all__ = [
     "interface_of",
     "outputs_of",
     "resize_inputs",
+    "symbol_names",
 ]
 
 #: The largest value of a symbol without an upper bound.
@@ -132,7 +133,7 @@ def outputs_of(interface: DynamicInterface, specs: Sequence[Any]) -> tuple[Dynam
     Returns:
         The outputs, with the names of the specs.
     """
-    found = _symbol_names(interface)
+    found = symbol_names(interface)
     returned = interface.program.graph.output_node().args[0]
     values = [each.meta["val"] for each in returned if isinstance(each, torch.fx.Node)]
     values = [value for value in values if isinstance(value, torch.Tensor)]
@@ -317,7 +318,7 @@ def _size(text: str) -> Size:
     return found
 
 
-def _symbol_names(interface: DynamicInterface) -> dict[Any, str]:
+def symbol_names(interface: DynamicInterface) -> dict[Any, str]:
     """The symbols of the exported program and their names."""
     found: dict[Any, str] = {}
     placeholders = {n.name: n for n in interface.program.graph.nodes if n.op == "placeholder"}

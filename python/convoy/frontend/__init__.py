@@ -39,6 +39,7 @@ from convoy.frontend import (  # noqa: F401, registers converters
     unary,
     views,
 )
+from convoy.frontend._convert import source_line
 from convoy.frontend._export import (
     decompositions,
     export_module,
@@ -60,4 +61,5 @@ __all__ = [
     "import_mlir",
     "import_module",
     "read_exported",
+    "source_line",
 ]
