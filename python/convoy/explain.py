@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,11 +23,30 @@ _RUNNERS = {
 }
 
 
-def explain_artifact(path: str | os.PathLike[str]) -> str:
-    """Describes the artifact at `path`. Raises ArtifactError."""
-    from convoy_runtime.opening import open_artifact
+def explain_artifact(path: str | os.PathLike[str], point: Mapping[str, int] | None = None) -> str:
+    """Describes an artifact.
 
-    return explain_manifest(open_artifact(path, any_host=True).manifest)
+    Args:
+        path: The file.
+        point: The point of an artifact with dynamic sizes. Without it, the symbols and all points
+            are listed.
+
+    Returns:
+        The text.
+
+    Raises:
+        ArtifactError: The file is no intact artifact.
+        ArgumentError: There is no such point.
+    """
+    from convoy_runtime.artifact import Artifact
+    from convoy_runtime.dynamic.overview import overview
+    from convoy_runtime.opening import open_file, select_point
+
+    opened = open_file(path)
+    opened.verify()
+    if not isinstance(opened, Artifact) and point is None:
+        return "\n".join(overview(opened)) + "\n"
+    return explain_manifest(select_point(opened, point or {}).manifest)
 
 
 def explain_manifest(manifest: Manifest) -> str:

@@ -24,7 +24,7 @@ from .errors import ArgumentError, ConvoyRuntimeError, PlanError
 from .inspection import offline_planner
 from .load_flags import add_arguments, add_plans, add_tensor_files, load_arguments
 from .loader import load
-from .opening import open_artifact
+from .opening import open_artifact, open_file, select_point
 from .output_files import checked_stream, write_array
 from .plan_report import plan_lines
 from .program import Program
@@ -43,15 +43,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 checked_stream(path)
             with _load(options) as program:
                 _report_plans(program, options.plans)
-                inputs = _inputs(program, options.input)
                 if options.run:
-                    _run(program, inputs, options.output)
+                    _run(program, _inputs(program, options.input), options.output)
                 if options.bench:
-                    _bench(program, inputs)
+                    for name, each in program.static_programs.items():
+                        if name:
+                            print(f"point {name}")
+                        _bench(each, _inputs(each, options.input))
         elif options.plan_for:
             return _plan_for(options)
         else:
-            _info(open_artifact(options.file, any_host=True, digest=options.digest))
+            _show(options)
     except ConvoyRuntimeError as error:
         if options.debug:
             raise
@@ -110,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _plan_for(options: argparse.Namespace) -> int:
-    artifact = open_artifact(options.file, digest=options.digest)
+    artifact = open_artifact(options.file, digest=options.digest, point=options.point)
     minimum = artifact.manifest.cudnn.minimum if artifact.manifest.cudnn is not None else 0
     planner = offline_planner(options.plan_for, minimum)
     native = load_native(artifact.members[MEMBER], path=options.file)
@@ -153,6 +155,20 @@ def _progress(step: str, done: int, count: int) -> None:
     )
 
 
+def _show(options: argparse.Namespace) -> None:
+    opened = open_file(options.file, digest=options.digest)
+    if isinstance(opened, Artifact) or options.point is not None:
+        artifact = select_point(opened, options.point or {})
+        artifact.verify()
+        _info(artifact)
+        return
+    from .dynamic.overview import overview
+
+    opened.verify()
+    for line in overview(opened):
+        print(line)
+
+
 def _info(artifact: Artifact) -> None:
     manifest = artifact.manifest
     producer = ", ".join(f"{name} {version}" for name, version in manifest.producer.items())
@@ -187,7 +203,7 @@ def _report_plans(program: Program, everything: bool) -> None:
 
 def _inputs(program: Program, paths: list[Path]) -> list[np.ndarray]:
     if not paths:
-        return [random_array(spec, seed) for seed, spec in enumerate(program.inputs)]
+        return [random_array(spec, seed) for seed, spec in enumerate(program.example_inputs)]
     arrays = []
     for path in paths:
         try:

@@ -18,6 +18,7 @@ __all__ = [
     "LoadArguments",
     "add_arguments",
     "add_plans",
+    "add_point",
     "add_restrictions",
     "add_tensor_files",
     "load_arguments",
@@ -31,6 +32,7 @@ class LoadArguments(TypedDict):
     options: PlanOptions | None
     plan_cache: Path | bool
     digest: str | None
+    point: dict[str, int] | None
 
 
 #: The value of --max-workspace without a limit.
@@ -80,6 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="sha256:...",
         help="expected digest of the artifact, as printed by `convoy inspect --digest`",
     )
+    add_point(parser)
     group = parser.add_argument_group("plan store, besides the plans in the artifact")
     place = group.add_mutually_exclusive_group()
     place.add_argument(
@@ -97,6 +100,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="use only the artifact's plans, and store none",
     )
     add_restrictions(parser, "restrictions on engines")
+
+
+def add_point(parser: argparse.ArgumentParser) -> None:
+    """Adds the flag --point to a command."""
+    parser.add_argument(
+        "--point",
+        type=_point,
+        metavar="NAME=N,...",
+        help="use one point of an artifact with dynamic sizes, e.g. batch=8",
+    )
+
+
+def _point(text: str) -> dict[str, int]:
+    found = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        if not name.isidentifier() or not value.isdecimal() or name in found:
+            message = f"expected NAME=N,... with a number for each symbol, got {text!r}"
+            raise argparse.ArgumentTypeError(message)
+        found[name] = int(value)
+    return found
 
 
 def add_tensor_files(parser: argparse.ArgumentParser) -> None:
@@ -169,6 +193,7 @@ def load_arguments(arguments: argparse.Namespace) -> LoadArguments:
         "options": restrictions_of(arguments),
         "plan_cache": arguments.plan_cache,
         "digest": arguments.digest,
+        "point": arguments.point,
     }
 
 

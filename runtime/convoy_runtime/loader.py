@@ -16,7 +16,7 @@ from .artifact import Artifact, check_host
 from .cpu import CpuProgram, Lanes
 from .errors import ArgumentError, DeviceError
 from .manifest import Manifest
-from .opening import open_file
+from .opening import open_file, select_point
 from .program import Program, Progress
 from .timings import collect, part
 
@@ -41,6 +41,7 @@ def load(
     strict: bool = False,
     progress: Progress | None = None,
     digest: str | None = None,
+    point: Mapping[str, int] | None = None,
 ) -> Program:
     """Loads an artifact: maps its native code into this process and prepares to run it. An artifact
     is a program; see SECURITY.md before loading an untrusted one.
@@ -68,6 +69,8 @@ def load(
             steps and the number of steps.
         digest: The expected digest, "sha256:..." as printed by `convoy inspect --digest`. An
             artifact with another digest is rejected before it is used.
+        point: For an artifact with dynamic sizes, the value of each symbol at one of its points:
+            loads only the static program of these sizes.
 
     Returns:
         The program; `Program.timings` has the seconds of each part of the load. For an artifact
@@ -82,6 +85,8 @@ def load(
     """
     with collect() as timings:
         opened = open_file(path, digest=digest)
+        if point is not None:
+            opened = select_point(opened, point)
         if tune not in (levels := ("off", "limited", "quick", "full", "exhaustive")):
             raise ArgumentError(
                 argument="tune",

@@ -25,7 +25,7 @@ from .timings import part
 if TYPE_CHECKING:
     from .dynamic.artifact import DynamicArtifact
 
-__all__ = ["open_artifact", "open_file"]
+__all__ = ["open_artifact", "open_file", "select_point"]
 
 
 def open_artifact(
@@ -54,20 +54,37 @@ def open_artifact(
             another digest.
         ArgumentError: `digest` is malformed, or `point` is not one of the artifact's points.
     """
-    found = open_file(path, digest=digest)
-    if not isinstance(found, Artifact):
-        artifact: Artifact = found.select(point or {})
-    elif point:
-        raise ArgumentError(
-            argument="point", problem=f"{path} has static sizes", expected="none", got=str(point)
-        )
-    else:
-        artifact = found
+    artifact = select_point(open_file(path, digest=digest), point or {})
     if not background:
         artifact.verify()
     if not any_host:
         check_host(artifact.manifest.host, path=path)
     return artifact
+
+
+def select_point(opened: Artifact | DynamicArtifact, point: Mapping[str, int]) -> Artifact:
+    """The artifact of a point, or the artifact itself if its sizes are static.
+
+    Args:
+        opened: The artifact.
+        point: The value of each symbol; empty for static sizes.
+
+    Returns:
+        The artifact with static sizes.
+
+    Raises:
+        ArgumentError: There is no such point.
+    """
+    if not isinstance(opened, Artifact):
+        return opened.select(point)
+    if point:
+        raise ArgumentError(
+            argument="point",
+            problem=f"{opened.path} has static sizes",
+            expected="none",
+            got=" ".join(f"{name}={value}" for name, value in point.items()),
+        )
+    return opened
 
 
 @part("opening")

@@ -70,6 +70,17 @@ class Program(ABC):
         return self.manifest.outputs
 
     @property
+    def example_inputs(self) -> tuple[TensorSpec, ...]:
+        """The inputs of one call; with dynamic sizes, of one at the last point."""
+        return self.manifest.inputs
+
+    @property
+    def static_programs(self) -> Mapping[str, Program]:
+        """Name of a point to its program, e.g. `batch=8`; this program with an empty name if its
+        sizes are static."""
+        return {"": self}
+
+    @property
     def weights(self) -> tuple[TensorSpec, ...]:
         """Name, shape and dtype of each of the model's weights, as `load_weights` expects them."""
         return tuple(

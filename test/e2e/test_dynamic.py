@@ -132,7 +132,7 @@ def test_new_weights(head: tuple[torch.nn.Module, DynamicModel], tmp_path: Path)
 @torch.no_grad()
 def test_padded_batches(head: tuple[torch.nn.Module, DynamicModel], tmp_path: Path) -> None:
     module, model = head
-    assert model.unpadded == {"batch": ""}
+    assert model.symbols[0].padded
     model.save(tmp_path / "head")
     with convoy_runtime.load(tmp_path / "head", poison=True) as program:
         for batch in (2, 3, 5, 8, 7, 1):
@@ -170,7 +170,7 @@ def test_calls_of_several_threads(head: tuple[torch.nn.Module, DynamicModel]) ->
 
 
 def test_wrong_sizes(head: tuple[torch.nn.Module, DynamicModel]) -> None:
-    symbols = tuple(replace(symbol, padded=False) for symbol in head[1].symbols)
+    symbols = tuple(replace(symbol, unpadded="a reason") for symbol in head[1].symbols)
     program = replace(head[1], symbols=symbols).load()
     for shape, message in (
         ((3, 3, 16, 16), "has no point for them: expected one of: batch=1, batch=4, batch=8, got batch=3"),

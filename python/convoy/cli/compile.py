@@ -14,6 +14,7 @@ examples:
   convoy compile examples/resnet.py:resnet50 --target cuda --plan-for h200 -o resnet50.convoy
   convoy compile model.py:build --compile-to cudnn -o model.cudnn.mlir
   convoy compile model.pt2 -o model.convoy
+  convoy compile model.py:build --dynamic x:0=batch:1..64 --points batch=1,8,64 -o model.convoy
   convoy compile graph.mlir --compile-from cudnn -o graph.convoy
   cat graph.mlir | convoy compile - --compile-from cudnn -o graph.convoy
   convoy compile model.py:build --dump-phases phases/ -o model.convoy
@@ -26,6 +27,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from convoy.cli.dynamic import add_dynamic, dynamic_shapes_of, points_of
 from convoy.cli.model_file import build_model
 from convoy.cli.precision import add_precision
 from convoy.cli.progress import Steps
@@ -114,6 +116,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="write DIR/model.N.PHASE.mlir after each phase",
     )
+    add_dynamic(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     # --no-tf32 of the compilation also applies to plans.
     add_restrictions(parser, "restrictions on the engines of --plan-for", without=("--no-tf32",))
@@ -145,6 +148,8 @@ def main(options: argparse.Namespace) -> int:
         plan_options=restrictions_of(options),
     )
     _check_output(options)
+    if _is_dynamic(options):
+        return _compile_dynamic(options, chosen)
     steps = Steps(quiet=options.quiet or str(options.output) == "-")
     if source is not None and options.compile_to is not None:
         text = lower(
@@ -196,6 +201,67 @@ def main(options: argparse.Namespace) -> int:
         )
         for plans in model.plans:
             _print_plans(plans)
+    return 0
+
+
+def _is_dynamic(options: argparse.Namespace) -> bool:
+    """Whether the model has dynamic sizes. Raises ConvoyError for flags that do not belong
+    together."""
+    from convoy import frontend
+
+    wanted = bool(options.dynamic or options.points)
+    if options.model.endswith(".pt2") and options.compile_from is None:
+        if options.dynamic:
+            message = "expected no --dynamic for a .pt2 file, whose sizes torch.export has chosen"
+            raise ConvoyError(message)
+        return wanted or frontend.has_symbols(frontend.read_exported(options.model))
+    if wanted and (options.compile_from is not None or options.model.endswith(".mlir")):
+        message = "expected a PyTorch model with --dynamic and --points, got a .mlir file"
+        raise ConvoyError(message)
+    if options.points and not options.dynamic:
+        message = "expected --dynamic with --points"
+        raise ConvoyError(message)
+    return wanted
+
+
+def _compile_dynamic(options: argparse.Namespace, chosen: CompileOptions) -> int:
+    """Compiles a model with dynamic sizes."""
+    from convoy import frontend
+    from convoy.dynamic import compile_dynamic
+
+    if options.compile_to is not None:
+        message = (
+            "expected a model of static sizes with --compile-to, because each point has a text of "
+            "its own; leave --dynamic out"
+        )
+        raise ConvoyError(message)
+    steps = Steps(quiet=options.quiet)
+    with steps:
+        steps.start("import")
+        if options.model.endswith(".pt2"):
+            model = compile_dynamic(
+                frontend.read_exported(options.model), (), None, chosen,
+                points=points_of(options), progress=steps.start,
+            )  # fmt: skip
+        else:
+            module, inputs, kwargs = build_model(options.model)
+            model = compile_dynamic(
+                module, inputs, kwargs, chosen,
+                dynamic_shapes=dynamic_shapes_of(options, module, inputs, kwargs),
+                points=points_of(options), progress=steps.start,
+            )  # fmt: skip
+        steps.start("write")
+        model.save(options.output, weights=chosen.weights)
+    if not options.quiet:
+        size = options.output.stat().st_size / 1e6
+        print(
+            f"{options.output}: {chosen.target}, {size:.1f} MB, {len(model.points)} points, "
+            f"compiled in {steps.total:.1f} s"
+        )
+        for symbol in model.symbols:
+            values = sorted({point[symbol.name] for point in model.points})
+            kind = f"points only: {symbol.unpadded}" if symbol.unpadded else "padded between points"
+            print(f"  {symbol}; points {', '.join(map(str, values))}; {kind}")
     return 0
 
 

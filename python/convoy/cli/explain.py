@@ -75,8 +75,8 @@ def main(options: argparse.Namespace) -> int:
     for path in (options.html, options.json):
         if path is not None:
             checked_stream(path)
-    if _is_artifact_of_cpu(options):
-        print(explain_artifact(options.model), end="")
+    if _is_text(options):
+        print(explain_artifact(options.model, options.point), end="")
         return 0
     report = _report(options)
     if options.html is not None:
@@ -91,8 +91,9 @@ def main(options: argparse.Namespace) -> int:
     return 0
 
 
-def _is_artifact_of_cpu(options: argparse.Namespace) -> bool:
-    """Whether FILE is an artifact for cpu and no report is requested."""
+def _is_text(options: argparse.Namespace) -> bool:
+    """Whether FILE is an artifact for cpu, or one with dynamic sizes without --point, and no report
+    is requested."""
     if (
         Path(options.model).suffix == ".json"
         or options.measured
@@ -100,11 +101,12 @@ def _is_artifact_of_cpu(options: argparse.Namespace) -> bool:
         or options.json is not None
     ):
         return False
-    from convoy_runtime.opening import open_artifact
+    from convoy_runtime.artifact import Artifact
+    from convoy_runtime.opening import open_file
 
-    return (
-        open_artifact(options.model, any_host=True, digest=options.digest).manifest.target == "cpu"
-    )
+    opened = open_file(options.model, digest=options.digest)
+    is_dynamic = not isinstance(opened, Artifact) and options.point is None
+    return is_dynamic or opened.manifest.target == "cpu"
 
 
 def _report(options: argparse.Namespace) -> Report:
@@ -118,7 +120,7 @@ def _report(options: argparse.Namespace) -> Report:
             message = f"{path}: expected an artifact with --measured, got a report"
             raise ConvoyError(message)
         return read_report(path)
-    artifact = open_artifact(path, any_host=True, digest=options.digest)
+    artifact = open_artifact(path, any_host=True, digest=options.digest, point=options.point)
     if options.measured and artifact.manifest.target == "cuda":
         return _measure(artifact, options)
     return collect_report(artifact)

@@ -41,12 +41,15 @@ from convoy.errors import ConvoyError
 
 if TYPE_CHECKING:
     from convoy_runtime.artifact import Artifact
+    from convoy_runtime.dynamic.artifact import DynamicArtifact
 
 __all__ = ["main", "populate_parser"]
 
 
 def populate_parser(parser: argparse.ArgumentParser) -> None:
     """Adds this command's arguments."""
+    from convoy_runtime.load_flags import add_point
+
     parser.add_argument(
         "artifact",
         metavar="FILE",
@@ -58,6 +61,7 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="graph to print with --as, required if there are several, or with --ptx",
     )
+    add_point(parser)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--manifest", action="store_true", help="print manifest.json")
     what.add_argument(
@@ -81,12 +85,17 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Runs the command."""
-    from convoy_runtime.opening import open_artifact
+    from convoy_runtime.artifact import Artifact
+    from convoy_runtime.opening import open_file, select_point
     from convoy_runtime.strides import memory_format
 
     if options.form is not None:
         return _print_graph(
-            options.artifact, options.graph, options.form, run_native=options.run_native
+            options.artifact,
+            options.graph,
+            options.form,
+            run_native=options.run_native,
+            point=options.point,
         )
     if options.run_native:
         message = "--run-native requires --as: nothing else runs code of the artifact"
@@ -94,7 +103,11 @@ def main(options: argparse.Namespace) -> int:
     if options.graph is not None and not options.ptx:
         message = "--graph requires --ptx, or --as: json, cudnn, dot or python"
         raise ConvoyError(message)
-    artifact = open_artifact(options.artifact, any_host=True)
+    opened = open_file(options.artifact)
+    opened.verify()
+    if not isinstance(opened, Artifact) and options.point is None:
+        return _print_dynamic(opened, options)
+    artifact = select_point(opened, options.point or {})
     manifest = artifact.manifest
     if options.manifest:
         print(manifest.to_json())
@@ -151,6 +164,24 @@ def main(options: argparse.Namespace) -> int:
     return 0
 
 
+def _print_dynamic(artifact: DynamicArtifact, options: argparse.Namespace) -> int:
+    """Describes an artifact with dynamic sizes."""
+    from convoy_runtime.dynamic.overview import overview
+
+    if options.ptx:
+        message = f"{options.artifact}: --ptx requires --point for an artifact with dynamic sizes"
+        raise ConvoyError(message)
+    if options.manifest:
+        print(artifact.manifest.to_json())
+    elif options.digest:
+        print(artifact.digest)
+    else:
+        print(f"{options.artifact}:")
+        for line in overview(artifact):
+            print(f"  {line}")
+    return 0
+
+
 def _ptx(artifact: Artifact, name: str | None) -> Iterator[str]:
     """The PTX modules of an artifact, or of the kernels of graph `name`. Raises ConvoyError."""
     from convoy_runtime.manifest import kernel_member
@@ -188,14 +219,16 @@ def _device_memory(artifact: Artifact) -> str:
     return f"device memory {sum(parts.values()) / 1e6:.2f} MB: {listed}{unknown}"
 
 
-def _print_graph(path: Path, name: str | None, form: str, *, run_native: bool) -> int:
+def _print_graph(
+    path: Path, name: str | None, form: str, *, run_native: bool, point: dict[str, int] | None
+) -> int:
     from convoy.graphs import cudnn_json_text, graph_dot, graph_json_text, graph_python, read_graph
 
     if form == "cudnn":
-        text = cudnn_json_text(path, name, run_native=run_native)
+        text = cudnn_json_text(path, name, run_native=run_native, point=point)
     else:
         text = {"json": graph_json_text, "dot": graph_dot, "python": graph_python}[form](
-            read_graph(path, name, run_native=run_native)
+            read_graph(path, name, run_native=run_native, point=point)
         )
     print(text, end="" if text.endswith("\n") else "\n")
     return 0

@@ -82,8 +82,8 @@ def main(options: argparse.Namespace) -> int:
         outputs = program.run_numpy(*inputs)
         for path, output in zip(options.output, outputs, strict=False):
             write_array(path, output)
-        for spec in program.outputs:
-            print(f"output {spec.name}: {spec.dtype} {list(spec.shape)}")
+        for spec, output in zip(program.outputs, outputs, strict=True):
+            print(f"output {spec.name}: {spec.dtype} {list(output.shape)}")
         if options.top:
             _print_top(wide(outputs[0], program.outputs[0].dtype), options.top)
         if model is None:
@@ -102,7 +102,7 @@ def main(options: argparse.Namespace) -> int:
 def _inputs(program: object, paths: list[Path], model: tuple | None) -> list[np.ndarray]:  # type: ignore[type-arg]
     from convoy_runtime.random_arrays import random_array
 
-    specs = program.inputs  # type: ignore[attr-defined]
+    specs = program.example_inputs  # type: ignore[attr-defined]
     if paths:
         if len(paths) != len(specs):
             message = f"expected {len(specs)} --input files, got {len(paths)}"

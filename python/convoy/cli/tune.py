@@ -33,6 +33,7 @@ from convoy_runtime.plan_report import plan_lines
 if TYPE_CHECKING:
     from convoy_runtime import Program
     from convoy_runtime.artifact import Artifact
+    from convoy_runtime.dynamic.artifact import DynamicArtifact
     from convoy_runtime.inspection import PlanReport
 
 __all__ = ["main", "populate_parser"]
@@ -75,18 +76,22 @@ def main(options: argparse.Namespace) -> int:
     import convoy_runtime
     from convoy_runtime.inspection import restrictions
     from convoy_runtime.load_flags import load_arguments
-    from convoy_runtime.opening import open_artifact
+    from convoy_runtime.opening import open_file
 
     output = options.output or options.artifact
     checked_output(output)
     if isinstance(options.plan_cache, Path):
         checked_folder(options.plan_cache, option="--plan-cache")
-    source = open_artifact(options.artifact, digest=options.digest)
+    source = open_file(options.artifact, digest=options.digest)
+    source.verify()
     if source.manifest.target != "cuda":
         message = (
             f"{options.artifact}: expected an artifact of the cuda target, got one of cpu, "
             "which has no plans"
         )
+        raise ConvoyError(message)
+    if options.point is not None:
+        message = "expected no --point: tuning measures all points of an artifact"
         raise ConvoyError(message)
     begin = time.perf_counter()
     # Pins the digest, so that the loaded and rewritten file is the one opened here.
@@ -109,14 +114,19 @@ def main(options: argparse.Namespace) -> int:
         )
         raise
     with program:
-        _write(output, source, program.plan_members())  # type: ignore[attr-defined]
+        _write(output, source, program)
         if not options.quiet:
             if options.plans:
                 for report in program.plans:  # type: ignore[attr-defined]
                     print("\n".join(plan_lines(report)))
-            _report(program, time.perf_counter() - begin)
-            print(f"{output}: plans for {program.device}")  # type: ignore[attr-defined]
-            print(f"  new digest {open_artifact(output).digest}")
+            seconds = time.perf_counter() - begin
+            for name, each in program.static_programs.items():
+                if name:
+                    print(f"point {name}")
+                _report(each, seconds)
+                device = each.device  # type: ignore[attr-defined]
+            print(f"{output}: plans for {device}")
+            print(f"  new digest {open_file(output).digest}")
             if arguments["options"] is not None:
                 print(
                     "  used by loads with the same restrictions: "
@@ -135,15 +145,34 @@ def _kept(place: Path | bool) -> str:
     return f"the plans so far are stored in {folder}, and the same command continues from there"
 
 
-def _write(output: Path, artifact: Artifact, plans: dict[str, bytes]) -> None:
-    """Writes the artifact with these plans in addition to its members."""
+def _write(output: Path, opened: Artifact | DynamicArtifact, program: Program) -> None:
+    """Writes the artifact with the plans of the program in addition to its members."""
     from convoy.artifact import write_artifact
-    from convoy_runtime.artifact import WEIGHTS
+    from convoy.dynamic.artifact import PointProgram, write_dynamic_artifact
+    from convoy_runtime.artifact import WEIGHTS, Artifact
 
-    members = {
-        name: bytes(content) for name, content in artifact.members.items() if name != WEIGHTS
-    }
-    write_artifact(output, artifact.manifest, {**members, **plans}, artifact.weights())
+    def members(artifact: Artifact, of: Program) -> dict[str, bytes]:
+        plans: dict[str, bytes] = of.plan_members()  # type: ignore[attr-defined]
+        kept = {name: bytes(text) for name, text in artifact.members.items() if name != WEIGHTS}
+        return {**kept, **plans}
+
+    if isinstance(opened, Artifact):
+        content = members(opened, program)
+        write_artifact(output, opened.manifest, content, opened.weights())
+        return
+    manifest = opened.manifest
+    names = [symbol.name for symbol in manifest.symbols]
+    points = [
+        PointProgram(
+            dict(zip(names, point.values, strict=True)), artifact.manifest, members(artifact, each)
+        )
+        for point, artifact, each in zip(
+            manifest.points, opened.points, program.static_programs.values(), strict=True
+        )
+    ]
+    write_dynamic_artifact(
+        output, manifest.symbols, manifest.inputs, manifest.outputs, points, opened.weights()
+    )
 
 
 def _report(program: Program, seconds: float) -> None:

@@ -97,10 +97,8 @@ def compile_dynamic(
     if progress is not None:
         progress("padding")
     reasons = padding_reasons(interface, symbols, outputs, chosen, imported, import_at)
-    symbols = tuple(replace(symbol, padded=not reasons[symbol.name]) for symbol in symbols)
-    return DynamicModel(
-        symbols, interface.inputs, outputs, tuple(chosen), tuple(models), seconds, reasons
-    )
+    symbols = tuple(replace(symbol, unpadded=reasons[symbol.name]) for symbol in symbols)
+    return DynamicModel(symbols, interface.inputs, outputs, tuple(chosen), tuple(models), seconds)
 
 
 def _of_program(

@@ -36,8 +36,6 @@ class DynamicModel:
         points: The value of each symbol at each point.
         models: The compiled model of each point. Weights of equal origin are the same arrays.
         seconds: Step of the compilation to its time.
-        unpadded: Name of a symbol to the reason why calls between points are not padded; empty for
-            a symbol that is padded.
     """
 
     symbols: tuple[Symbol, ...]
@@ -46,7 +44,6 @@ class DynamicModel:
     points: tuple[Mapping[str, int], ...]
     models: tuple[CompiledModel, ...]
     seconds: Mapping[str, float]
-    unpadded: Mapping[str, str]
     _programs: list[Program] = field(default_factory=list, init=False, repr=False)
 
     def save(self, path: str | os.PathLike[str], *, weights: bool = True) -> None:

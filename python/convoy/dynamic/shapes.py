@@ -339,7 +339,7 @@ def _ranges(program: torch.export.ExportedProgram, names: Mapping[Any, str]) -> 
         # torch's infinity is larger than each integer.
         bounded = bounds is not None and bool(bounds.upper < _UNBOUNDED)
         high = int(bounds.upper) if bounded else _UNBOUNDED
-        symbols.append(Symbol(name, low, high, 1, False))
+        symbols.append(Symbol(name, low, high, 1))
     seen = [symbol.name for symbol in symbols]
     twice = next((name for name in seen if seen.count(name) > 1), None)
     if twice is not None:

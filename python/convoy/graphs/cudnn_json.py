@@ -14,20 +14,23 @@ import tempfile
 from pathlib import Path
 
 from convoy.errors import ConvoyError
-from convoy.graphs.source import graph_library
+from convoy.graphs.source import Point, graph_library
 
 __all__ = ["cudnn_json_text"]
 
 _LOGGED = re.compile(r"apiLog: type=json; val=(.*);$", re.MULTILINE)
 
 
-def cudnn_json_text(path: Path, name: str | None, *, run_native: bool = False) -> str:
+def cudnn_json_text(
+    path: Path, name: str | None, *, run_native: bool = False, point: Point = None
+) -> str:
     """Prints a graph with the installed cuDNN.
 
     Args:
         path: An artifact, or a `.mlir` file.
         name: The graph. None for the only one.
         run_native: Whether native code of an artifact may run, in another process.
+        point: The point of an artifact with dynamic sizes.
 
     Returns:
         cuDNN's JSON.
@@ -35,7 +38,7 @@ def cudnn_json_text(path: Path, name: str | None, *, run_native: bool = False) -
     Raises:
         ConvoyError: cuDNN is missing or rejects the graph; has cuDNN's message.
     """
-    library, symbol, _ = graph_library(path, name, run_native=run_native)
+    library, symbol, _ = graph_library(path, name, run_native=run_native, point=point)
     with tempfile.TemporaryDirectory(prefix="convoy-") as folder:
         native, log = Path(folder) / "native.so", Path(folder) / "cudnn.log"
         native.write_bytes(library)

@@ -8,6 +8,7 @@ is the graph that cuDNN gets. Code of an artifact may be untrusted, and runs onl
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from convoy.errors import ConvoyError, MlirSyntaxError
@@ -18,22 +19,35 @@ from convoy.graphs.model import GraphError, OperationGraph
 from convoy.graphs.scalars import scalar_of
 from convoy_runtime.recorder import Recording, record
 
-__all__ = ["graph_library", "graph_names", "import_graph", "read_graph", "record_graph"]
+__all__ = [
+    "Point",
+    "graph_library",
+    "graph_names",
+    "import_graph",
+    "read_graph",
+    "record_graph",
+]
+
+#: The value of each symbol of an artifact with dynamic sizes; None for static sizes.
+Point = Mapping[str, int] | None
 
 
 def graph_names(path: Path) -> list[str]:
     """The names of the graphs in an artifact or a `.mlir` file, except those that only kernels
     compute."""
-    return [name for name, (symbol, _) in _library(path)[1].items() if symbol is not None]
+    return [name for name, (symbol, _) in _library(path, None)[1].items() if symbol is not None]
 
 
-def read_graph(path: Path, name: str | None, *, run_native: bool = False) -> OperationGraph:
+def read_graph(
+    path: Path, name: str | None, *, run_native: bool = False, point: Point = None
+) -> OperationGraph:
     """Reads a graph.
 
     Args:
         path: An artifact, or a `.mlir` file.
         name: The graph. None for the only one.
         run_native: Whether native code of an artifact may run in this process.
+        point: The point of an artifact with dynamic sizes.
 
     Returns:
         The graph.
@@ -43,13 +57,15 @@ def read_graph(path: Path, name: str | None, *, run_native: bool = False) -> Ope
             `run_native` is false.
         ConvoyRuntimeError: The artifact is damaged.
     """
-    recording, found, values = _record(path, name, run_native=run_native)
+    recording, found, values = _record(path, name, run_native=run_native, point=point)
     return decode(recording, found, values)
 
 
-def record_graph(path: Path, name: str | None, *, run_native: bool = False) -> Recording:
+def record_graph(
+    path: Path, name: str | None, *, run_native: bool = False, point: Point = None
+) -> Recording:
     """Records the cuDNN calls of a graph's build function. Arguments and errors as `read_graph`."""
-    return _record(path, name, run_native=run_native)[0]
+    return _record(path, name, run_native=run_native, point=point)[0]
 
 
 def import_graph(path: Path) -> tuple[str, list[str]]:
@@ -80,16 +96,16 @@ def import_graph(path: Path) -> tuple[str, list[str]]:
 
 
 def graph_library(
-    path: Path, name: str | None, *, run_native: bool = False
+    path: Path, name: str | None, *, run_native: bool = False, point: Point = None
 ) -> tuple[bytes | memoryview, str, str]:
     """The native library of a graph, the symbol of the graph's build function, and its name.
     Arguments and errors as `read_graph`."""
-    content, symbol, name, _ = _graph(path, name, run_native=run_native)
+    content, symbol, name, _ = _graph(path, name, run_native=run_native, point=point)
     return content, symbol, name
 
 
 def _graph(
-    path: Path, name: str | None, *, run_native: bool
+    path: Path, name: str | None, *, run_native: bool, point: Point
 ) -> tuple[bytes | memoryview, str, str, dict[int, float | int]]:
     """Library, symbol and name as `graph_library`, and uid to value of the graph's constants."""
     if path.suffix != ".mlir" and not run_native:
@@ -98,7 +114,7 @@ def _graph(
             "--run-native if you trust it"
         )
         raise ConvoyError(message)
-    content, graphs = _library(path)
+    content, graphs = _library(path, point)
     names = [each for each, (symbol, _) in graphs.items() if symbol is not None]
     if name is None and len(names) == 1:
         name = names[0]
@@ -115,16 +131,16 @@ def _graph(
 
 
 def _record(
-    path: Path, name: str | None, *, run_native: bool
+    path: Path, name: str | None, *, run_native: bool, point: Point
 ) -> tuple[Recording, str, dict[int, float | int]]:
     from convoy_runtime._native import load_native
 
-    content, symbol, found, values = _graph(path, name, run_native=run_native)
+    content, symbol, found, values = _graph(path, name, run_native=run_native, point=point)
     return record(load_native(content, path=path).builder(symbol)), found, values
 
 
 def _library(
-    path: Path,
+    path: Path, point: Point
 ) -> tuple[bytes | memoryview, dict[str, tuple[str | None, dict[int, float | int]]]]:
     """A native library, and graph name to the symbol of its build function, None if only kernels
     compute it, and uid to value of its constants."""
@@ -132,7 +148,7 @@ def _library(
         return _compile(path)
     from convoy_runtime.opening import open_artifact
 
-    artifact = open_artifact(path, any_host=True)
+    artifact = open_artifact(path, any_host=True, point=point)
     return artifact.members["native.so"], {
         graph.name: (
             graph.symbol,

@@ -14,7 +14,6 @@ from convoy_runtime.json_object import (
     COUNT,
     COUNTS,
     DTYPE,
-    FLAG,
     STRINGS,
     SYMBOL,
     TEXT,
@@ -28,7 +27,7 @@ from convoy_runtime.manifest import (
     FileEntry,
 )
 from convoy_runtime.manifest_reader import check_members, check_versions
-from convoy_runtime.records import about, record_of
+from convoy_runtime.records import OMITTED, about, record_of
 from convoy_runtime.value_types import value_type
 
 from .sizes import parse_size
@@ -50,13 +49,20 @@ class Symbol:
     minimum: int = field(metadata=about("The smallest value.", COUNT))
     maximum: int = field(metadata=about("The largest value.", COUNT))
     multiple_of: int = field(metadata=about("Values are multiples of it.", COUNT))
-    padded: bool = field(
+    unpadded: str = field(
+        default="",
         metadata=about(
-            "Whether a value between two points runs at the next point: the compiler has proven "
-            "that no op mixes elements along its dims.",
-            FLAG,
-        )
+            "Why a value between two points cannot run at the next point. Absent if it can: the "
+            "compiler has proven that no op mixes elements along the symbol's dims.",
+            TEXT,
+            OMITTED,
+        ),
     )
+
+    @property
+    def padded(self) -> bool:
+        """Whether a value between two points runs at the next point."""
+        return not self.unpadded
 
     def __str__(self) -> str:
         multiples = f", multiples of {self.multiple_of}" if self.multiple_of > 1 else ""

@@ -15,6 +15,7 @@ from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.arrays import aligned_empty, view
 from convoy_runtime.errors import ArgumentError
 from convoy_runtime.interface import Interface, resized
+from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.program import Program
 from convoy_runtime.weights import prepare_weights
 
@@ -87,6 +88,15 @@ class DynamicProgram(Program):
         return self._dynamic.manifest.outputs
 
     @property
+    def example_inputs(self) -> tuple[TensorSpec, ...]:
+        return self._dynamic.points[-1].manifest.inputs
+
+    @property
+    def static_programs(self) -> Mapping[str, Program]:
+        names = [point_text(self.symbols, each.values) for each in self._dynamic.manifest.points]
+        return dict(zip(names, self._programs, strict=True))
+
+    @property
     def points(self) -> tuple[dict[str, int], ...]:
         """The value of each symbol at each point."""
         names = [symbol.name for symbol in self.symbols]
@@ -110,6 +120,40 @@ class DynamicProgram(Program):
         """
         self._check_open()
         return self._programs[self._dynamic.points.index(self._dynamic.select(values))]
+
+    def values_of(self, arrays: Sequence[Any]) -> dict[str, int]:
+        """The value of each symbol in a call with these arrays.
+
+        Args:
+            arrays: One array per input.
+
+        Returns:
+            Name of a symbol to its value.
+
+        Raises:
+            ArgumentError: The shapes do not fit, or a value is out of range.
+        """
+        tensors = self._dynamic.manifest.inputs
+        if len(arrays) != len(tensors):
+            names = ", ".join(tensor.name for tensor in tensors) or "none"
+            raise ArgumentError(
+                argument="inputs",
+                problem="wrong number",
+                expected=f"{len(tensors)} ({names})",
+                got=str(len(arrays)),
+            )
+        shapes = [
+            _shape(array, f"input {tensor.name!r}")
+            for array, tensor in zip(arrays, tensors, strict=True)
+        ]
+        return solve(tensors, shapes, self.symbols)
+
+    @property
+    def plans(self) -> tuple[Any, ...]:
+        """The report of each graph's plan at each point, in the order of the points."""
+        return tuple(
+            report for program in self._programs for report in getattr(program, "plans", ())
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the model, as `Program.__call__` says. On target "cuda" the keyword `stream` is the
@@ -195,20 +239,7 @@ class DynamicProgram(Program):
 
     def _new_choice(self, arrays: Sequence[Any], key: tuple[int, ...]) -> _Choice:
         self._check_open()
-        tensors = self._dynamic.manifest.inputs
-        if len(arrays) != len(tensors):
-            names = ", ".join(tensor.name for tensor in tensors) or "none"
-            raise ArgumentError(
-                argument="inputs",
-                problem="wrong number",
-                expected=f"{len(tensors)} ({names})",
-                got=str(len(arrays)),
-            )
-        shapes = [
-            _shape(array, f"input {tensor.name!r}")
-            for array, tensor in zip(arrays, tensors, strict=True)
-        ]
-        values = solve(tensors, shapes, self.symbols)
+        values = self.values_of(arrays)
         wanted = tuple(values[symbol.name] for symbol in self.symbols)
         place = self._points.get(wanted)
         choice: _Choice
@@ -216,7 +247,7 @@ class DynamicProgram(Program):
             choice = self._programs[place], None
         else:
             place = self._next_point(wanted)
-            choice = self._programs[place], self._interface_of(place, values, shapes)
+            choice = self._programs[place], self._interface_of(place, values)
         if len(self._choices) >= _MOST_CHOICES:
             self._choices.pop(next(iter(self._choices)), None)
         if key:
@@ -249,21 +280,19 @@ class DynamicProgram(Program):
         names = [self.symbols[index].name for index in self._padded]
         return f"; smaller values of {' and '.join(names)} are padded" if names else ""
 
-    def _interface_of(
-        self, place: int, values: Mapping[str, int], shapes: Sequence[tuple[int, ...]]
-    ) -> Interface:
+    def _interface_of(self, place: int, values: Mapping[str, int]) -> Interface:
         """The interface of a call that the program of a larger point runs."""
-        program = self._programs[place]
-        inputs = [resized(*each) for each in zip(program.inputs, shapes, strict=True)]
-        outputs = []
-        for spec, tensor in zip(program.outputs, self._dynamic.manifest.outputs, strict=True):
-            shape = []
-            for text, have in zip(tensor.sizes, spec.shape, strict=True):
-                size = parse_size(text)
-                # What depends on symbols in another way is not padded.
-                shape.append(have if size is None else size.at(values))
-            outputs.append(resized(spec, tuple(shape)))
-        return Interface(tuple(inputs), tuple(outputs))
+        program, manifest = self._programs[place], self._dynamic.manifest
+
+        def sized(specs: Sequence[Any], tensors: Sequence[DynamicTensor]) -> tuple[Any, ...]:
+            return tuple(
+                resized(spec, _shape_at(tensor, spec.shape, values))
+                for spec, tensor in zip(specs, tensors, strict=True)
+            )
+
+        return Interface(
+            sized(program.inputs, manifest.inputs), sized(program.outputs, manifest.outputs)
+        )
 
     def __repr__(self) -> str:
         inputs, outputs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))
@@ -282,6 +311,17 @@ def _defining_dims(
             if size is not None and size.symbol:
                 found.setdefault(size.symbol, (index, dim))
     return tuple(found[name] for name in names)
+
+
+def _shape_at(
+    tensor: DynamicTensor, shape: tuple[int, ...], values: Mapping[str, int]
+) -> tuple[int, ...]:
+    """The shape for these values of the symbols. Sizes that depend on symbols in another way, which
+    are not padded, are those of `shape`."""
+    sizes = [parse_size(text) for text in tensor.sizes]
+    return tuple(
+        have if size is None else size.at(values) for size, have in zip(sizes, shape, strict=True)
+    )
 
 
 def _shape(array: Any, name: str) -> tuple[int, ...]:

@@ -53,7 +53,7 @@ def dynamic(
         points.append(PointProgram({"rows": rows}, manifest_of(shape), members))
     write_dynamic_artifact(
         tmp_path / "model",
-        [Symbol("rows", 1, 4, 1, True)],
+        [Symbol("rows", 1, 4, 1)],
         [DynamicTensor("x", sizes, "float32")],
         [DynamicTensor("y", sizes, "float32"), DynamicTensor("z", ("3",), "float32")],
         points,

@@ -1,0 +1,128 @@
+"""Dynamic sizes on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import convoy_runtime
+from convoy.cli.main import main
+from convoy.cli.model_file import build_model
+from convoy_runtime.__main__ import main as runtime_main
+from convoy_runtime.dynamic.program import DynamicProgram
+
+MODEL = f"{Path(__file__).parent / 'Inputs' / 'tiny.py'}:tiny"
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("dynamic") / "tiny.convoy"
+    flags = ["--dynamic", "x:0=batch:1..8", "--points", "batch=1,4", "--target", "cpu"]
+    assert main(["compile", MODEL, *flags, "-o", str(path)]) == 0
+    return path
+
+
+@torch.no_grad()
+def test_compile_and_run(
+    artifact: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module, (x,), _ = build_model(MODEL)
+    with convoy_runtime.load(artifact) as program:
+        assert isinstance(program, DynamicProgram)
+        assert program.points == ({"batch": 1}, {"batch": 4})
+        for batch in (1, 3, 4):
+            given = torch.randn(batch, *x.shape[1:])
+            torch.testing.assert_close(program(given), module(given), rtol=1e-4, atol=1e-5)
+    with convoy_runtime.load(artifact, point={"batch": 4}) as static:
+        assert static.inputs[0].shape == (4, *x.shape[1:])
+    given = torch.randn(3, *x.shape[1:])
+    np.save(tmp_path / "x.npy", given.numpy())
+    command = ["run", str(artifact), "--input", str(tmp_path / "x.npy"), "--output"]
+    assert main([*command, str(tmp_path / "y.npy")]) == 0
+    assert f"output 0: float32 {list(module(given).shape)}" in capsys.readouterr().out
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), module(given), rtol=1e-4, atol=1e-5)
+
+
+def test_points_are_listed(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["inspect"], ["explain"]):
+        assert main([*command, str(artifact)]) == 0
+        printed = capsys.readouterr().out
+        for line in (
+            "symbol batch: 1 to 8; values between points run at the next point",
+            "input x: float32[batch, ",
+            "point batch=1: arena ",
+            "point batch=4: arena ",
+            "prepared weights: ",
+            "arena of all points: ",
+        ):
+            assert line in printed
+    assert main(["inspect", str(artifact), "--point", "batch=4"]) == 0
+    assert "input x: float32 [4, " in capsys.readouterr().out
+    assert main(["explain", str(artifact), "--point", "batch=4"]) == 0
+    assert "target cpu: the whole model" in capsys.readouterr().out
+    assert main(["inspect", str(artifact), "--digest"]) == 0
+    digest = capsys.readouterr().out.strip()
+    assert runtime_main([str(artifact), "--digest", digest]) == 0
+    assert "symbol batch: 1 to 8" in capsys.readouterr().out
+    assert main(["inspect", str(artifact), "--manifest"]) == 0
+    assert json.loads(capsys.readouterr().out)["format"] == "convoy-dynamic"
+
+
+def test_bench(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", str(artifact), "--seconds", "0.05", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out).keys() == {"batch=1", "batch=4"}
+    assert main(["bench", str(artifact), "--seconds", "0.05", "--point", "batch=1"]) == 0
+    assert "convoy" in capsys.readouterr().out
+    assert main(["bench", str(artifact), "--peer", MODEL]) == 1
+    assert "--peer requires --point" in capsys.readouterr().err
+
+
+def test_exported_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module, (x,), _ = build_model(MODEL)
+    batch = torch.export.Dim("batch", min=1, max=8)
+    given = (torch.cat([x, x, x]),)
+    exported = torch.export.export(module, given, dynamic_shapes=({0: batch},))
+    torch.export.save(exported, tmp_path / "tiny.pt2")
+    path = str(tmp_path / "x.convoy")
+    command = ["compile", str(tmp_path / "tiny.pt2"), "--target", "cpu", "-o", path]
+    assert main([*command, "--points", "x_0=2,8"]) == 0
+    assert "2 points" in capsys.readouterr().out
+    assert main(command) == 0
+    assert "points 1, 2, 4, 8; padded between points" in capsys.readouterr().out
+    assert main([*command, "--dynamic", "x:0=1..4"]) == 1
+    assert "expected no --dynamic for a .pt2 file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--dynamic", "x=1..8"], r"--dynamic x=1..8: expected INPUT:DIM=[NAME:]MIN..MAX"),
+        (["--dynamic", "z:0=1..8"], "expected one of the inputs x"),
+        (["--dynamic", "x:0=8..1"], "expected 1 <= MIN <= MAX"),
+        (["--dynamic", "x:0=b:1..8", "--dynamic", "x:2=b:1..9"], "expected the range 1..8 of b"),
+        (["--dynamic", "x:0=b:1..8", "--points", "b:2"], "--points b:2: expected NAME=N,..."),
+        (["--dynamic", "x:0=b:1..8", "--points", "b=9"], "expected values of b: 1 to 8, got 9"),
+        (["--dynamic", "x:0=b:1..8", "--compile-to", "tcp"], "with --compile-to"),
+        (["--points", "b=9"], "expected --dynamic with --points"),
+    ],
+)
+def test_refused_flags(
+    flags: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["compile", MODEL, *flags, "--target", "cpu", "-o", str(tmp_path / "x.convoy")]
+    assert main(command) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_refused_points(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(artifact), "--point", "batch=3"]) == 1
+    assert "has no such point: expected one of: batch=1, batch=4" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["inspect", str(artifact), "--point", "batch"])
+    assert "expected NAME=N,..." in capsys.readouterr().err
+    assert main(["inspect", str(artifact), "--ptx"]) == 1
+    assert "--ptx requires --point" in capsys.readouterr().err
