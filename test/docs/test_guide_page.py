@@ -21,7 +21,7 @@ def test_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 LINKS = [
     (page, target)
-    for page in ("README.md", "docs/guide.md", "docs/performance.md")
+    for page in ("README.md", "docs/guide.md", "docs/performance.md", "docs/dynamic-shapes.md")
     for target in re.findall(r"\]\((?!https:)([^)]+)\)", (DOCS.parent / page).read_text())
 ]
 
