@@ -175,6 +175,11 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     n = 0, h = 1, w = 2, k = 3, inBlock = 4;
     reductions = {5, 6, 7};
     dims = {0, 1, 2, 3};
+  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 4 && (*out)[1] == ranges[2] &&
+             (*out)[2] == 1 && (*in)[1] == 0) {
+    w = 0, k = 1, inBlock = 2;
+    reductions = {3};
+    dims = {-1, -1, 0, 1};
   } else if (isa<linalg::Conv3DNdhwcDhwcfOp>(product) && !epilogue) {
     // The outermost spatial dim is treated as groups that share one filter.
     n = 0, g = 1, h = 2, w = 3, k = 4;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Packs filters in the order in which the CPU's loops read them: blocks of output channels, each
-// contiguous with all elements that one tile of the output needs. Runs on tensors, where the
+// Packs the filters of convolutions and the right factors of products in the order in which the
+// CPU's loops read them: blocks of output channels, each contiguous with all elements that one tile
+// of the output needs. Runs on tensors, where the
 // packing can still move to @prepare_weights.
 
 #include "dialect/tcp/TcpOps.h"
@@ -22,38 +23,67 @@ struct PackCpuWeightsPass : public convoy::impl::PackCpuWeightsPassBase<PackCpuW
   void runOnOperation() override;
 };
 
-/// The convolutions with `argument` as filter; empty if it has other uses.
-SmallVector<linalg::Conv2DNhwcHwcfOp> findConvs(BlockArgument argument) {
-  SmallVector<linalg::Conv2DNhwcHwcfOp> convs;
+/// The convolutions and products with `argument` as filter; empty if it has other uses.
+SmallVector<linalg::LinalgOp> findProducts(BlockArgument argument) {
+  SmallVector<linalg::LinalgOp> products;
   for (OpOperand &use : argument.getUses()) {
-    auto conv = dyn_cast<linalg::Conv2DNhwcHwcfOp>(use.getOwner());
-    if (!conv || use.getOperandNumber() != 1)
+    if (!isa<linalg::Conv2DNhwcHwcfOp, linalg::MatmulOp>(use.getOwner()) ||
+        use.getOperandNumber() != 1)
       return {};
-    convs.push_back(conv);
+    // Other maps transpose or broadcast an operand.
+    auto matmul = dyn_cast<linalg::MatmulOp>(use.getOwner());
+    if (matmul && matmul.hasUserDefinedMaps())
+      return {};
+    products.push_back(cast<linalg::LinalgOp>(use.getOwner()));
   }
-  return convs;
+  return products;
 }
 
-/// Packs R x S x C x K to K/block x R x S x C x block.
+/// Packs ... x K to K/block x ... x block.
 Value pack(OpBuilder &builder, Location loc, Value weights, int64_t block) {
   auto type = cast<RankedTensorType>(weights.getType());
-  SmallVector<int64_t> split(type.getShape().drop_back()), packed = {type.getDimSize(3) / block};
-  split.append({type.getDimSize(3) / block, block});
-  packed.append(type.getShape().drop_back().begin(), type.getShape().drop_back().end());
+  ArrayRef<int64_t> outer = type.getShape().drop_back();
+  int64_t rank = type.getRank(), blocks = type.getShape().back() / block;
+  SmallVector<int64_t> split(outer), packed = {blocks};
+  split.append({blocks, block});
+  packed.append(outer.begin(), outer.end());
   packed.push_back(block);
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim : llvm::seq(rank - 1))
+    groups.push_back({dim});
+  groups.push_back({rank - 1, rank});
   Type element = type.getElementType();
-  Value expanded =
-      tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(split, element), weights,
-                                    ArrayRef<ReassociationIndices>{{0}, {1}, {2}, {3, 4}});
+  Value expanded = tensor::ExpandShapeOp::create(
+      builder, loc, RankedTensorType::get(split, element), weights, groups);
   Value empty = tensor::EmptyOp::create(builder, loc, packed, element);
-  return linalg::TransposeOp::create(builder, loc, expanded, empty,
-                                     ArrayRef<int64_t>{3, 0, 1, 2, 4})
-      ->getResult(0);
+  SmallVector<int64_t> order = {rank - 1};
+  llvm::append_range(order, llvm::seq(rank - 1));
+  order.push_back(rank);
+  return linalg::TransposeOp::create(builder, loc, expanded, empty, order)->getResult(0);
+}
+
+/// Replaces `product` by a generic with the packed `filter`, maps of the input, the filter and the
+/// output, and `reductions` loops of reduction behind the others.
+void replace(linalg::LinalgOp product, Value filter, ArrayRef<AffineMap> maps,
+             unsigned reductions) {
+  OpBuilder builder(product);
+  SmallVector<utils::IteratorType> iterators(maps[0].getNumDims() - reductions,
+                                             utils::IteratorType::parallel);
+  iterators.append(reductions, utils::IteratorType::reduction);
+  auto packed = linalg::GenericOp::create(
+      builder, product.getLoc(), product->getResultTypes(),
+      ValueRange{product.getDpsInputs()[0], filter}, product.getDpsInits(), maps, iterators,
+      [](OpBuilder &builder, Location loc, ValueRange values) {
+        Value product = arith::MulFOp::create(builder, loc, values[0], values[1]);
+        Value sum = arith::AddFOp::create(builder, loc, values[2], product);
+        linalg::YieldOp::create(builder, loc, sum);
+      });
+  product->replaceAllUsesWith(packed);
+  product->erase();
 }
 
 /// Replaces `conv` by a generic with the packed `filter`.
 void usePacked(linalg::Conv2DNhwcHwcfOp conv, Value filter, int64_t block) {
-  OpBuilder builder(conv);
   MLIRContext *context = conv.getContext();
   auto stride = llvm::to_vector(conv.getStrides().getValues<int64_t>()),
        dilation = llvm::to_vector(conv.getDilations().getValues<int64_t>());
@@ -61,21 +91,22 @@ void usePacked(linalg::Conv2DNhwcHwcfOp conv, Value filter, int64_t block) {
   SmallVector<AffineExpr> d(8);
   bindDimsList<AffineExpr>(context, d);
   auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(8, 0, results, context); };
-  AffineMap maps[] = {map({d[0], d[1] * stride[0] + d[5] * dilation[0],
-                           d[2] * stride[1] + d[6] * dilation[1], d[7]}),
-                      map({d[3], d[5], d[6], d[7], d[4]}),
-                      map({d[0], d[1], d[2], d[3] * block + d[4]})};
-  SmallVector<utils::IteratorType> iterators(5, utils::IteratorType::parallel);
-  iterators.append(3, utils::IteratorType::reduction);
-  auto packed = linalg::GenericOp::create(
-      builder, conv.getLoc(), conv->getResultTypes(), ValueRange{conv.getInputs()[0], filter},
-      conv.getOutputs(), maps, iterators, [](OpBuilder &builder, Location loc, ValueRange values) {
-        Value product = arith::MulFOp::create(builder, loc, values[0], values[1]);
-        Value sum = arith::AddFOp::create(builder, loc, values[2], product);
-        linalg::YieldOp::create(builder, loc, sum);
-      });
-  conv->replaceAllUsesWith(packed);
-  conv.erase();
+  replace(conv, filter,
+          {map({d[0], d[1] * stride[0] + d[5] * dilation[0], d[2] * stride[1] + d[6] * dilation[1],
+                d[7]}),
+           map({d[3], d[5], d[6], d[7], d[4]}), map({d[0], d[1], d[2], d[3] * block + d[4]})},
+          3);
+}
+
+/// Replaces `matmul` by a generic with the packed `filter`.
+void usePacked(linalg::MatmulOp matmul, Value filter, int64_t block) {
+  MLIRContext *context = matmul.getContext();
+  // Row, block of columns, column in the block, element of the sum.
+  SmallVector<AffineExpr> d(4);
+  bindDimsList<AffineExpr>(context, d);
+  auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(4, 0, results, context); };
+  replace(matmul, filter,
+          {map({d[0], d[3]}), map({d[1], d[3], d[2]}), map({d[0], d[1] * block + d[2]})}, 1);
 }
 
 } // namespace
@@ -97,21 +128,25 @@ void PackCpuWeightsPass::runOnOperation() {
   for (BlockArgument argument : main.getArguments()) {
     auto name = main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tcp.prepared");
     auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!name || !type || type.getRank() != 4 || !type.getElementType().isF32() ||
-        type.getDimSize(3) % block != 0)
+    if (!name || !type || type.getRank() == 0 || !type.getElementType().isF32() ||
+        type.getShape().back() % block != 0)
       continue;
-    SmallVector<linalg::Conv2DNhwcHwcfOp> convs = findConvs(argument);
+    SmallVector<linalg::LinalgOp> products = findProducts(argument);
     auto results = llvm::seq<unsigned>(0, prepare.getNumResults());
     auto result = llvm::find_if(results, [&](unsigned index) {
       return prepare.getResultAttr(index, "tcp.prepared") == name;
     });
-    if (convs.empty() || result == results.end())
+    if (products.empty() || result == results.end())
       continue;
     Value packed = pack(builder, argument.getLoc(), returnOp.getOperand(*result), block);
     returnOp.setOperand(*result, packed);
     argument.setType(packed.getType());
-    for (linalg::Conv2DNhwcHwcfOp conv : convs)
-      usePacked(conv, argument, block);
+    for (linalg::LinalgOp product : products) {
+      if (auto conv = dyn_cast<linalg::Conv2DNhwcHwcfOp>(product.getOperation()))
+        usePacked(conv, argument, block);
+      else
+        usePacked(cast<linalg::MatmulOp>(product.getOperation()), argument, block);
+    }
   }
   main.setFunctionType(
       builder.getFunctionType(main.getBody().getArgumentTypes(), main.getResultTypes()));

@@ -48,3 +48,47 @@ func.func @main(%x: tensor<1x9x9x8xf32> {tcp.input = "x"}, %w: tensor<3x3x8x32xf
   return %0 : tensor<1x7x7x32xf32>
 }
 func.func private @prepare_weights(%w: tensor<3x3x8x32xf32> {tcp.weight = "w"}) -> (tensor<3x3x8x32xf32> {tcp.prepared = "w"})
+
+// -----
+
+// A product, whose weights have another use as a product.
+
+// CHECK-DAG:   #[[LEFT:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d3)>
+// CHECK-DAG:   #[[RIGHT:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d3, d2)>
+// CHECK-DAG:   #[[OUT:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1 * 16 + d2)>
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    %[[W:[a-z0-9]+]]: tensor<3x8x16xf32> {tcp.prepared = "w"}
+// CHECK:         linalg.generic {indexing_maps = [#[[LEFT]], #[[RIGHT]], #[[OUT]]], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%{{.*}}, %[[W]]
+// CHECK:         linalg.generic {indexing_maps = [#[[LEFT]], #[[RIGHT]], #[[OUT]]]
+// CHECK-LABEL: func.func @prepare_weights
+// CHECK:         %[[E:.*]] = tensor.expand_shape {{.*}} {{\[\[}}0], [1, 2]] {{.*}} into tensor<8x3x16xf32>
+// CHECK:         linalg.transpose ins(%[[E]] : {{.*}} permutation = [1, 0, 2]
+func.func @main(%x: tensor<5x8xf32> {tcp.input = "x"}, %w: tensor<8x48xf32> {tcp.prepared = "w"}, %o: tensor<5x48xf32> {tcp.input = "o"})
+    -> (tensor<5x48xf32> {tcp.output = "0"}) attributes {tcp.target = "cpu"} {
+  %0 = linalg.matmul ins(%x, %w : tensor<5x8xf32>, tensor<8x48xf32>) outs(%o : tensor<5x48xf32>) -> tensor<5x48xf32>
+  %1 = linalg.matmul ins(%x, %w : tensor<5x8xf32>, tensor<8x48xf32>) outs(%0 : tensor<5x48xf32>) -> tensor<5x48xf32>
+  return %1 : tensor<5x48xf32>
+}
+func.func @prepare_weights(%w: tensor<8x48xf32> {tcp.weight = "w"}) -> (tensor<8x48xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
+  return %w : tensor<8x48xf32>
+}
+
+// -----
+
+// Weights that are transposed by the maps, or also used by another op, stay as they are.
+
+// CHECK-LABEL: func.func @main
+// CHECK:         linalg.matmul
+// CHECK:         linalg.matmul
+#a = affine_map<(d0, d1, d2) -> (d0, d2)>
+#b = affine_map<(d0, d1, d2) -> (d1, d2)>
+#c = affine_map<(d0, d1, d2) -> (d0, d1)>
+func.func @main(%x: tensor<5x16xf32> {tcp.input = "x"}, %w: tensor<48x16xf32> {tcp.prepared = "w"}, %v: tensor<16x16xf32> {tcp.prepared = "v"}, %o: tensor<5x48xf32> {tcp.input = "o"})
+    -> (tensor<5x48xf32> {tcp.output = "0"}, tensor<16x16xf32> {tcp.output = "1"}) attributes {tcp.target = "cpu"} {
+  %0 = linalg.matmul indexing_maps = [#a, #b, #c] ins(%x, %w : tensor<5x16xf32>, tensor<48x16xf32>) outs(%o : tensor<5x48xf32>) -> tensor<5x48xf32>
+  %1 = linalg.matmul ins(%v, %v : tensor<16x16xf32>, tensor<16x16xf32>) outs(%v : tensor<16x16xf32>) -> tensor<16x16xf32>
+  return %0, %1 : tensor<5x48xf32>, tensor<16x16xf32>
+}
+func.func @prepare_weights(%w: tensor<48x16xf32> {tcp.weight = "w"}, %v: tensor<16x16xf32> {tcp.weight = "v"}) -> (tensor<48x16xf32> {tcp.prepared = "w"}, tensor<16x16xf32> {tcp.prepared = "v"}) attributes {tcp.target = "cpu"} {
+  return %w, %v : tensor<48x16xf32>, tensor<16x16xf32>
+}
