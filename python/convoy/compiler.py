@@ -174,7 +174,7 @@ def compile(
             `x_0`.
 
     Returns:
-        The `CompiledModel` in memory, or with dynamic sizes a `convoy.dynamic.DynamicModel`.
+        The `CompiledModel` in memory, or with dynamic sizes a `convoy.dynamic.model.DynamicModel`.
 
     Raises:
         FrontendError: The module cannot be imported, or `points` does not match its sizes.
@@ -207,7 +207,7 @@ def compile(
         inputs = tuple(example_inputs or ())
     if dynamic_shapes is not None or _has_symbols(model):
         # Imported here, because most compilations do not need it.
-        from convoy.dynamic import compile_dynamic
+        from convoy.dynamic.compile import compile_dynamic
 
         return compile_dynamic(
             model, inputs, kwargs, chosen,

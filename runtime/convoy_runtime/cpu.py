@@ -62,8 +62,18 @@ class Lanes:
     """
 
     def __init__(self, size: int) -> None:
-        self._size = size
+        self._size, self._users = size, 0
         self.renew()
+
+    def join(self) -> None:
+        """Adds a program."""
+        self._users += 1
+
+    def leave(self) -> None:
+        """Removes a program. With the last one, the arenas are freed."""
+        self._users -= 1
+        if self._users <= 0:
+            self.renew()
 
     def renew(self) -> None:
         """Drops all lanes. Arenas are freed at the end of their runs."""
@@ -103,7 +113,7 @@ class CpuProgram(Program):
     ) -> None:
         super().__init__(artifact, native, poison=poison)
         self._lanes = lanes or Lanes(self.manifest.arena_bytes)
-        self._shares_lanes = lanes is not None
+        self._lanes.join()
         # One tuple of the function, the weights' addresses and their arrays: a run that holds it
         # keeps the library and the weights alive. None when the program is closed.
         self._code: tuple[Any, Any, list[np.ndarray]] | None = (native.main, pointer_array([]), [])
@@ -183,12 +193,13 @@ class CpuProgram(Program):
                 np.copyto(target, array[tuple(slice(size) for size in target.shape)])
 
     def close(self) -> None:
+        was_closed = self.closed
         super().close()
         with self._lanes.lock:
             self._code = None
         self._lanes.wait()
-        if not self._shares_lanes:
-            self._lanes.renew()
+        if not was_closed:
+            self._lanes.leave()
 
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:
         arrays = []

@@ -173,18 +173,15 @@ def _dynamic_program(opened: DynamicArtifact, maker: _Maker) -> Program:
     shared: Any
     if maker.options is None:
         shared = Lanes(max(manifest.arena_bytes for manifest in manifests))
-        release = shared.renew
     else:
         from .cuda.program.shared import Shared
 
         shared = Shared(maker.index, manifests)
-        release = shared.close
     return DynamicProgram(
         opened,
         natives,
         lambda artifact, native: maker.make(artifact, native, shared),
         poison=maker.poison,
-        release=release,
     )
 
 

@@ -45,7 +45,11 @@ class Program(ABC):
         path: The artifact.
         manifest: The manifest of the artifact.
         timings: Seconds of each part of the load: opening, hashing, plans, ...
+        is_point: Whether it is the program of a point of one with dynamic sizes, and shares its
+            weights.
     """
+
+    is_point = False
 
     def __init__(self, artifact: Artifact, native: NativeLibrary, *, poison: bool) -> None:
         #: None after the program is closed.
@@ -209,6 +213,12 @@ class Program(ABC):
         """
         if (source_files := self._source) is None:
             raise self._closed()
+        if self.is_point:
+            problem = (
+                "a point shares its weights with all others: call load_weights of the program "
+                "with dynamic sizes"
+            )
+            raise WeightsError(problem=problem)
         artifact, native = source_files
         self.install_all(prepare_weights(native, self.manifest, source, artifact.constants()))
 

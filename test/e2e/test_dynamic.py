@@ -15,7 +15,7 @@ from torch.export import Dim
 
 import convoy
 import convoy_runtime
-from convoy.dynamic import DynamicModel
+from convoy.dynamic.model import DynamicModel
 from convoy.errors import ExportError, InputError
 from convoy_runtime import ArgumentError, ArtifactError
 from convoy_runtime.dynamic.program import DynamicProgram
@@ -127,6 +127,34 @@ def test_new_weights(head: tuple[torch.nn.Module, DynamicModel], tmp_path: Path)
     with pytest.raises(convoy_runtime.WeightsError, match="conv.bias: missing"):
         program.load_weights({"conv.weight": module.state_dict()["conv.weight"]})
     close_to(program(image), module(image))
+    assert isinstance(program, DynamicProgram)
+    with pytest.raises(convoy_runtime.WeightsError, match="a point shares its weights"):
+        program.point(batch=4).load_weights(module.state_dict())
+
+
+@torch.no_grad()
+def test_two_padded_sizes() -> None:
+    """One of them is padded in a call."""
+
+    class Pair(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return x[:, None] + y, x.exp()
+
+    module = Pair()
+    rows, columns = Dim("rows", min=1, max=8), Dim("columns", min=1, max=8)
+    model = compiled(
+        module,
+        (torch.randn(2, 3), torch.randn(5, 3)),
+        dynamic_shapes={"x": {0: rows}, "y": {0: columns}},
+        points={"rows": [2, 8], "columns": [4, 8]},
+    )
+    assert all(symbol.padded for symbol in model.symbols)
+    program = model.load(poison=True)
+    for shape in ((8, 4), (5, 8), (8, 3), (2, 7), (1, 4)):
+        x, y = torch.randn(shape[0], 3), torch.randn(shape[1], 3)
+        close_to(program(x, y), module(x, y))
+    with pytest.raises(ArgumentError, match="has no point for them"):
+        program(torch.randn(5, 3), torch.randn(3, 3))
 
 
 @torch.no_grad()

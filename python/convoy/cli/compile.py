@@ -227,7 +227,7 @@ def _is_dynamic(options: argparse.Namespace) -> bool:
 def _compile_dynamic(options: argparse.Namespace, chosen: CompileOptions) -> int:
     """Compiles a model with dynamic sizes."""
     from convoy import frontend
-    from convoy.dynamic import compile_dynamic
+    from convoy.dynamic.compile import compile_dynamic
 
     if options.compile_to is not None:
         message = (

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Compiles models with dynamic sizes: one static program for each point, in one artifact."""
+"""Compiles models with dynamic sizes: one static program for each point, in one artifact.
 
-from convoy.dynamic.compile import compile_dynamic
-from convoy.dynamic.model import DynamicModel
-
-__all__ = ["DynamicModel", "compile_dynamic"]
+The modules are imported one by one, because only `compile` and `shapes` need PyTorch.
+"""

@@ -37,8 +37,8 @@ class DynamicProgram(Program):
     """A loaded model with dynamic sizes. It has one static program for each point of the artifact;
     all share the weights and, because they run one after another, the largest point's memory.
 
-    A call whose sizes are a point runs that point's program. If a symbol is padded, a value
-    between two points runs the program of the next one: the rest of the inputs is zeros, and the
+    A call whose sizes are a point runs that point's program. If a symbol is padded, a value between
+    two of its points runs the program of the next one: the rest of the inputs is zeros, and the
     rest of the results is dropped. Other sizes raise ArgumentError, which lists the points.
 
     Args:
@@ -46,7 +46,6 @@ class DynamicProgram(Program):
         natives: The native library of each point.
         make: Creates the program of a point.
         poison: As in `Program`.
-        release: Called once all programs are closed.
 
     Attributes:
         symbols: Name, range and divisibility of each dynamic size.
@@ -59,10 +58,9 @@ class DynamicProgram(Program):
         make: Callable[[PointArtifact, NativeLibrary], Program],
         *,
         poison: bool,
-        release: Callable[[], None],
     ) -> None:
         super().__init__(artifact.points[0], natives[0], poison=poison)
-        self._dynamic, self._natives, self._release = artifact, natives, release
+        self._dynamic, self._natives = artifact, natives
         self._programs: list[Program] = []
         self.symbols = artifact.manifest.symbols
         names = [symbol.name for symbol in self.symbols]
@@ -72,7 +70,9 @@ class DynamicProgram(Program):
         self._points = {point.values: i for i, point in enumerate(artifact.manifest.points)}
         try:
             for point, native in zip(artifact.points, natives, strict=True):
-                self._programs.append(make(point, native))
+                program = make(point, native)
+                program.is_point = True
+                self._programs.append(program)
         except BaseException:
             self.close()
             raise
@@ -208,8 +208,17 @@ class DynamicProgram(Program):
         for program in self._programs:
             program.close()
         self._choices.clear()
-        release, self._release = self._release, _nothing
-        release()
+
+    @property
+    def device(self) -> str:
+        """Index and name of the GPU, or "cpu"."""
+        return str(getattr(self._programs[0], "device", "cpu"))
+
+    def synchronize(self) -> None:
+        """Waits for the last run of all points. Raises CudaError if it failed on the GPU."""
+        self._check_open()
+        if self.manifest.target == "cuda":
+            self._programs[0].synchronize()  # type: ignore[attr-defined]
 
     def _stream_of(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """Removes the stream from the keyword arguments of a call on a GPU."""
@@ -255,18 +264,17 @@ class DynamicProgram(Program):
         return choice
 
     def _next_point(self, wanted: tuple[int, ...]) -> int:
-        """The smallest point that has at least these values of the padded symbols, and the same
-        values of the others. Raises ArgumentError if there is none."""
+        """The next point of one padded symbol, with the same values of the others. Raises
+        ArgumentError if there is none."""
         fitting = [
-            values
+            (values[index], values)
+            for index in self._padded
             for values in self._points
-            if all(
-                have == want or (have > want and index in self._padded)
-                for index, (have, want) in enumerate(zip(values, wanted, strict=True))
-            )
+            if values[index] > wanted[index]
+            and (*values[:index], wanted[index], *values[index + 1 :]) == wanted
         ]
         if fitting:
-            return self._points[min(fitting, key=lambda values: (_product(values), values))]
+            return self._points[min(fitting)[1]]
         symbols = self.symbols
         listed = ", ".join(point_text(symbols, values) for values in sorted(self._points))
         raise ArgumentError(
@@ -278,7 +286,7 @@ class DynamicProgram(Program):
 
     def _padding_text(self) -> str:
         names = [self.symbols[index].name for index in self._padded]
-        return f"; smaller values of {' and '.join(names)} are padded" if names else ""
+        return f"; smaller values of {' or '.join(names)} are padded" if names else ""
 
     def _interface_of(self, place: int, values: Mapping[str, int]) -> Interface:
         """The interface of a call that the program of a larger point runs."""
@@ -329,10 +337,6 @@ def _shape(array: Any, name: str) -> tuple[int, ...]:
     return tuple(view(array, name).shape if shape is None else shape)
 
 
-def _product(values: Sequence[int]) -> int:
-    return int(np.prod(values, dtype=object))
-
-
 def _aligned(tensor: HostTensor) -> HostTensor:
     """The weight at a multiple of 64 bytes, so that all programs use the same copy."""
     if tensor.array.ctypes.data % 64 == 0:
@@ -340,7 +344,3 @@ def _aligned(tensor: HostTensor) -> HostTensor:
     array = aligned_empty(tensor.array.shape, tensor.dtype)
     np.copyto(array, tensor.array)
     return HostTensor(tensor.dtype, array)
-
-
-def _nothing() -> None:
-    pass

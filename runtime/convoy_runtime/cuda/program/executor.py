@@ -83,7 +83,8 @@ class CudaProgram(Program):
             else None
         )
         self._shared = Shared(index, [self.manifest]) if shared is None else shared
-        self._owns_shared = shared is None
+        self._shared.join()
+        self._has_joined = True
         self._lock, self._device = self._shared.lock, self._shared.device
         self._exchange = self._shared.exchange
         if libraries is not None:
@@ -344,8 +345,9 @@ class CudaProgram(Program):
         if instance is not None:
             # Arrays on the static buffers keep them alive.
             instance.close()
-        if self._owns_shared:
-            self._shared.close()
+        if self._has_joined:
+            self._has_joined = False
+            self._shared.leave()
 
     def __del__(self) -> None:
         # After a failed __init__ there is nothing to free, and at exit the process frees it.

@@ -36,6 +36,7 @@ class Shared:
     """
 
     def __init__(self, index: int, manifests: Sequence[Manifest]) -> None:
+        self._users = 0
         self.lock = threading.RLock()
         self.device = Device(open_driver(), index)
         self.exchange = ArrayExchange(self.device)
@@ -45,13 +46,19 @@ class Shared:
 
     @property
     def memory(self) -> ProgramMemory:
-        """The static memory, until `close`."""
+        """The static memory, until the last user has left."""
         assert self._memory is not None
         return self._memory
 
-    def close(self) -> None:
-        """Waits for the last run and frees the memory. Arrays on the static buffers keep them
-        alive. The device must be the thread's current one."""
-        self.turns.close()
-        self.exchange.close()
-        self._memory = None
+    def join(self) -> None:
+        """Adds a user."""
+        self._users += 1
+
+    def leave(self) -> None:
+        """Removes a user. The last one waits for the last run and frees the memory; arrays on the
+        static buffers keep them alive. The device must be the thread's current one."""
+        self._users -= 1
+        if not self._users:
+            self.turns.close()
+            self.exchange.close()
+            self._memory = None
