@@ -92,3 +92,35 @@ func.func @main(%x: tensor<5x16xf32> {tcp.input = "x"}, %w: tensor<48x16xf32> {t
 func.func @prepare_weights(%w: tensor<48x16xf32> {tcp.weight = "w"}, %v: tensor<16x16xf32> {tcp.weight = "v"}) -> (tensor<48x16xf32> {tcp.prepared = "w"}, tensor<16x16xf32> {tcp.prepared = "v"}) attributes {tcp.target = "cpu"} {
   return %w, %v : tensor<48x16xf32>, tensor<16x16xf32>
 }
+
+// -----
+
+// 2049 columns are 128 blocks and a rest, which is a product of its own.
+
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<5x8xf32> {tcp.input = "x"}
+// CHECK-SAME:    %[[W:[a-z0-9]+]]: tensor<129x8x16xf32> {tcp.prepared = "w"}
+// CHECK:         tensor.empty()
+// CHECK:         %[[OUT:.*]] = tensor.empty() : tensor<5x2049xf32>
+// CHECK-DAG:     %[[MANY:.*]] = tensor.extract_slice %[[W]][0, 0, 0] [128, 8, 16] [1, 1, 1]
+// CHECK-DAG:     %[[FEW:.*]] = tensor.extract_slice %[[W]][128, 0, 0] [1, 8, 1] [1, 1, 1] : {{.*}} to tensor<8x1xf32>
+// CHECK:         %[[LEFT:.*]] = tensor.extract_slice %[[OUT]][0, 0] [5, 2048] [1, 1]
+// CHECK:         %[[ZEROS:.*]] = linalg.fill {{.*}} outs(%[[LEFT]]
+// CHECK:         %[[FIRST:.*]] = linalg.generic {{.*}} ins(%[[X]], %[[MANY]] {{.*}} outs(%[[ZEROS]]
+// CHECK:         %[[HALF:.*]] = tensor.insert_slice %[[FIRST]] into %[[OUT]][0, 0] [5, 2048] [1, 1]
+// CHECK:         %[[RIGHT:.*]] = tensor.extract_slice %[[HALF]][0, 2048] [5, 1] [1, 1]
+// CHECK:         linalg.matmul ins(%[[X]], %[[FEW]]
+// CHECK:         tensor.insert_slice {{.*}} into %[[HALF]][0, 2048] [5, 1] [1, 1]
+// CHECK-LABEL: func.func @prepare_weights
+// CHECK:         tensor.insert_slice {{.*}} : tensor<8x2049xf32> into tensor<8x2064xf32>
+func.func @main(%x: tensor<5x8xf32> {tcp.input = "x"}, %w: tensor<8x2049xf32> {tcp.prepared = "w"})
+    -> (tensor<5x2049xf32> {tcp.output = "0"}) attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<5x2049xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%empty : tensor<5x2049xf32>) -> tensor<5x2049xf32>
+  %0 = linalg.matmul ins(%x, %w : tensor<5x8xf32>, tensor<8x2049xf32>) outs(%fill : tensor<5x2049xf32>) -> tensor<5x2049xf32>
+  return %0 : tensor<5x2049xf32>
+}
+func.func @prepare_weights(%w: tensor<8x2049xf32> {tcp.weight = "w"}) -> (tensor<8x2049xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
+  return %w : tensor<8x2049xf32>
+}
