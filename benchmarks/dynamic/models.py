@@ -61,7 +61,7 @@ MODELS = {
     "bert_base": DynamicModel(
         lambda: ZOO["bert_base_128"].build(1)[0],
         _tokens,
-        ({0: _FEW, 1: _LENGTH}, {0: _FEW, 1: _LENGTH}),
+        (({0: _FEW, 1: _LENGTH}, {0: _FEW, 1: _LENGTH}),),  # of forward(*inputs)
         {"batch": (1, 4, 16), "length": (64, 128, 256, 512)},
         [{"batch": 3, "length": 128}, {"batch": 11, "length": 64}],
     ),

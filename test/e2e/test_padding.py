@@ -77,7 +77,10 @@ MIXED: dict[str, tuple[Any, str]] = {
     "softmax": (lambda x: x.softmax(0), "'tcp.softmax' at .*test_padding.py:.*: adds up the rows"),
     "mean": (lambda x: x - x.mean(0), "'tcp.reduce_mean' .*: reduces the rows"),
     "number": (lambda x: x * x.shape[0], "'arith.constant' .*: has attributes that depend"),
-    "arange": (lambda x: x + torch.arange(x.shape[0]).view(-1, 1, 1), "a constant depends"),
+    "arange": (
+        lambda x: x + torch.arange(x.shape[0]).view(-1, 1, 1),
+        "the constant '.*' depends on the size",
+    ),
     "flip": (lambda x: x.flip(0), "'tcp.reverse' .*: reverses the rows"),
     "concat": (lambda x: torch.cat([x, x]), "'tcp.concat' .*: puts other elements"),
     "last row": (lambda x: x + x[-1:], "'tcp.slice' .*: has attributes that depend on the size"),
@@ -86,7 +89,10 @@ MIXED: dict[str, tuple[Any, str]] = {
     "cumsum": (lambda x: x.cumsum(0), "."),
     "roll": (lambda x: x.roll(1, 0), "."),
     "sort": (lambda x: x.sort(0), "."),
-    "table": (lambda x: x.flatten(1) + torch.eye(9, 48)[: x.shape[0]], "a constant depends"),
+    "table": (
+        lambda x: x.flatten(1) + torch.eye(9, 48)[: x.shape[0]],
+        "the constant '.*' depends on the size",
+    ),
     "standard deviation": (lambda x: x / x.std(), "'tcp.reduce_mean' .*: reduces the rows"),
     "pad": (lambda x: functional.pad(x, (0, 0, 0, 0, 1, 0))[:-1], "."),
     "rows as channels": (lambda x: functional.avg_pool1d(x.transpose(0, 1), 1), "."),

@@ -36,8 +36,10 @@ def why_not_padded(modules: Mapping[int, ImportedModule], least: int) -> str:
         An empty string if they can, else the reason with the line of the model.
     """
     values = sorted(modules, reverse=True)
-    if any(modules[value].constants != modules[values[0]].constants for value in values):
-        return "a constant depends on the size"
+    # Constants that differ between points have different names.
+    for value in values[1:]:
+        if own := modules[value].constants ^ modules[values[0]].constants:
+            return f"the constant '{min(own)}' depends on the size, such as torch.arange of it"
     with ir.Context() as context:
         context.allow_unregistered_dialects = True
         parsed = [ir.Module.parse(modules[value].text) for value in values]
