@@ -49,6 +49,10 @@ static ConvoyStatus findManifest(Artifact *artifact, Range *manifest, ConvoyErro
 
 static ConvoyStatus checkVersions(const Artifact *artifact, ConvoyError *error) {
   const Json *format = jsonField(artifact->manifest, "format", JSON_STRING);
+  if (format && strcmp(format->string, "convoy-dynamic") == 0)
+    return refuse(artifact, error,
+                  "has dynamic sizes, which the C runtime does not run; compile the model for one "
+                  "of its points");
   if (!format || strcmp(format->string, "convoy") != 0)
     return refuse(artifact, error, "manifest.json: expected the format convoy");
   static const struct {

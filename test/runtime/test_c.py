@@ -297,6 +297,20 @@ def _with_manifest(content: bytes, text: bytes) -> bytes:
     return content[:64] + text + content[64 + size : -64] + digest
 
 
+def test_dynamic_sizes_are_refused(run: Runner, affine: Path) -> None:
+    content = affine.read_bytes()
+    text = _manifest(content).decode()
+    changed = text.replace('"format": "convoy"', '"format": "convoy-dynamic"')
+    # Of the same size, without the indentation.
+    changed = re.sub(r"\n +", "\n", changed).ljust(len(text))
+    affine.write_bytes(_with_manifest(content, changed.encode()))
+    result = run(affine)
+    assert (result.code, "has dynamic sizes, which the C runtime does not run" in result.error) == (
+        3,
+        True,
+    )
+
+
 def test_version_of_the_format() -> None:
     assert f"#define FORMAT_VERSION {FORMAT_VERSION}\n" in (C / "artifact.c").read_text()
 
