@@ -47,6 +47,16 @@ def test_compile_and_run(
     np.testing.assert_allclose(np.load(tmp_path / "y.npy"), module(given), rtol=1e-4, atol=1e-5)
 
 
+def test_phases_of_each_point(tmp_path: Path) -> None:
+    flags = ["--dynamic", "x:0=batch:1..8", "--points", "batch=1,4", "--target", "cpu"]
+    flags += ["--dump-phases", str(tmp_path / "phases"), "-o", str(tmp_path / "x.convoy")]
+    assert main(["compile", MODEL, *flags]) == 0
+    folders = sorted(path.name for path in (tmp_path / "phases").iterdir())
+    assert folders == ["batch=1", "batch=4"]
+    text = (tmp_path / "phases/batch=4/model.1.tcp.mlir").read_text()
+    assert "tensor<4x" in text
+
+
 def test_points_are_listed(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in (["inspect"], ["explain"]):
         assert main([*command, str(artifact)]) == 0

@@ -88,7 +88,10 @@ def compile_dynamic(
 
         say("import")
         imported.append(import_at(values))
-        model = compile_imported(imported[-1], options, progress=say, seconds=each)
+        own = options
+        if options.dump_phases is not None:
+            own = replace(options, dump_phases=options.dump_phases / text.replace(" ", "-"))
+        model = compile_imported(imported[-1], own, progress=say, seconds=each)
         models.append(shared(model, known))
         for name, time in each.items():
             seconds[name] = seconds.get(name, 0.0) + time
