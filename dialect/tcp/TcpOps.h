@@ -49,6 +49,8 @@ inline constexpr llvm::StringLiteral kOutputAttr = "tcp.output";
 /// How a prepared weight is computed: a hash.
 inline constexpr llvm::StringLiteral kOriginAttr = "tcp.origin";
 inline constexpr llvm::StringLiteral kArenaAttr = "tcp.arena";
+/// Of an arena: the largest number of bytes that live at the same time.
+inline constexpr llvm::StringLiteral kLiveBytesAttr = "tcp.live_bytes";
 /// The dims of an input or result from the outermost to the innermost in memory, like
 /// `torch.Tensor.dim_order`. Until phase `normalize` the type has the model's dims, from then on
 /// those in memory.

@@ -23,7 +23,7 @@ struct CollectManifestPass : public convoy::impl::CollectManifestPassBase<Collec
 /// Arguments of a function by their attribute.
 struct Arguments {
   SmallVector<Attribute> inputs, weights, prepared, outputs;
-  int64_t arenaBytes = 0;
+  int64_t arenaBytes = 0, liveBytes = 0;
 };
 
 FailureOr<Arguments> collect(func::FuncOp function) {
@@ -39,6 +39,9 @@ FailureOr<Arguments> collect(func::FuncOp function) {
         return function.emitError("expected the arena to have one dim of i8, but argument #")
                << index << " is " << type;
       found.arenaBytes = type.getDimSize(0);
+      if (auto live = function.getArgAttrOfType<IntegerAttr>(index, convoy::tcp::kLiveBytesAttr))
+        found.liveBytes = live.getInt();
+      function.removeArgAttr(index, convoy::tcp::kLiveBytesAttr);
       continue;
     }
     if (convoy::torchDtype(type.getElementType()).empty())
@@ -113,5 +116,6 @@ void CollectManifestPass::runOnOperation() {
   set("weights", builder.getArrayAttr(preparation->weights));
   set("prepared", builder.getArrayAttr(run->prepared));
   set("arena_bytes", builder.getI64IntegerAttr(run->arenaBytes));
+  set("live_bytes", builder.getI64IntegerAttr(run->liveBytes));
   set("prepare_arena_bytes", builder.getI64IntegerAttr(preparation->arenaBytes));
 }

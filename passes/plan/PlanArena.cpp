@@ -4,6 +4,7 @@
 // is one op, so a buffer lives from the first op that uses it (or a view of it) to the last one;
 // two buffers may share bytes when these ranges are disjoint.
 
+#include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -13,6 +14,7 @@
 #include "passes/plan/LoopSlices.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
 
 namespace convoy {
 #define GEN_PASS_DEF_PLANARENAPASS
@@ -79,16 +81,22 @@ FailureOr<Buffer> measure(memref::AllocOp alloc, Block &entry,
   return buffer;
 }
 
-/// Best fit: the smallest gap between the neighbours that live at the same time, largest buffers
-/// first. Returns the arena's bytes.
-int64_t assignOffsets(llvm::MutableArrayRef<Buffer> buffers) {
-  llvm::SmallVector<Buffer *> order;
-  for (Buffer &buffer : buffers)
-    order.push_back(&buffer);
-  llvm::sort(order, [](const Buffer *a, const Buffer *b) {
-    return std::pair(-a->bytes, a) < std::pair(-b->bytes, b);
-  });
+/// The largest sum of bytes of buffers that live at the same time: no plan needs less.
+int64_t liveBytes(llvm::ArrayRef<Buffer> buffers) {
+  std::map<int64_t, int64_t> changes;
+  for (const Buffer &buffer : buffers) {
+    changes[buffer.first] += buffer.bytes;
+    changes[buffer.last + 1] -= buffer.bytes;
+  }
+  int64_t live = 0, most = 0;
+  for (auto [position, change] : changes)
+    most = std::max(most, live += change);
+  return most;
+}
 
+/// Best fit: the smallest gap between the neighbours that live at the same time, in this order of
+/// the buffers. Returns the arena's bytes.
+int64_t place(llvm::ArrayRef<Buffer *> order) {
   int64_t arena = 0;
   llvm::SmallVector<Buffer *> placed; // by offset
   for (Buffer *buffer : order) {
@@ -112,6 +120,26 @@ int64_t assignOffsets(llvm::MutableArrayRef<Buffer> buffers) {
         buffer);
   }
   return arena;
+}
+
+/// Places the largest buffers first, or if that leaves gaps, those with the largest product of size
+/// and lifetime, if their arena is smaller. Returns the arena's bytes.
+int64_t assignOffsets(llvm::MutableArrayRef<Buffer> buffers) {
+  auto sorted = [&](auto weight) {
+    auto order = llvm::map_to_vector(buffers, [](Buffer &buffer) { return &buffer; });
+    llvm::sort(order, [&](const Buffer *a, const Buffer *b) {
+      return std::pair(-weight(*a), a) < std::pair(-weight(*b), b);
+    });
+    return order;
+  };
+  llvm::SmallVector<Buffer *> bySize = sorted([](const Buffer &buffer) { return buffer.bytes; });
+  int64_t arena = place(bySize);
+  if (arena <= liveBytes(buffers))
+    return arena;
+  int64_t other = place(sorted([](const Buffer &buffer) {
+    return static_cast<double>(buffer.bytes) * static_cast<double>(buffer.last - buffer.first + 1);
+  }));
+  return other < arena ? other : place(bySize);
 }
 
 LogicalResult plan(func::FuncOp function) {
@@ -146,10 +174,12 @@ LogicalResult plan(func::FuncOp function) {
 
   OpBuilder builder(function.getContext());
   auto arenaType = MemRefType::get({assignOffsets(buffers)}, builder.getI8Type());
-  if (failed(function.insertArgument(
-          function.getNumArguments(), arenaType,
-          builder.getDictionaryAttr(builder.getNamedAttr("tcp.arena", builder.getUnitAttr())),
-          function.getLoc())))
+  auto attributes = builder.getDictionaryAttr(
+      {builder.getNamedAttr(convoy::tcp::kArenaAttr, builder.getUnitAttr()),
+       builder.getNamedAttr(convoy::tcp::kLiveBytesAttr,
+                            builder.getI64IntegerAttr(liveBytes(buffers)))});
+  if (failed(function.insertArgument(function.getNumArguments(), arenaType, attributes,
+                                     function.getLoc())))
     return failure();
   BlockArgument arena = function.getArguments().back();
   for (Buffer &buffer : buffers) {

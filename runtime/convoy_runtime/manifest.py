@@ -290,6 +290,15 @@ class Manifest:
     arena_bytes: int = field(
         metadata=about("The size of the memory for the temporaries of a run.", COUNT)
     )
+    live_bytes: int = field(
+        default=0,
+        metadata=about(
+            "The largest number of bytes of temporaries that are live at the same time, which no "
+            "arena is smaller than; 0 if unknown.",
+            COUNT,
+            OMITTED,
+        ),
+    )
     prepare_arena_bytes: int = field(
         metadata=about("The same for the preparation of the weights.", COUNT)
     )

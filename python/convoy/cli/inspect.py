@@ -42,6 +42,7 @@ from convoy.errors import ConvoyError
 if TYPE_CHECKING:
     from convoy_runtime.artifact import Artifact
     from convoy_runtime.dynamic.artifact import DynamicArtifact
+    from convoy_runtime.manifest import Manifest
 
 __all__ = ["main", "populate_parser"]
 
@@ -132,7 +133,7 @@ def main(options: argparse.Namespace) -> int:
             console.print(f"  {title} {spec.name}: {spec.dtype} {list(spec.shape)}{memory}")
     console.print(
         f"  {len(manifest.weights)} weights, {len(manifest.prepared)} prepared; arena "
-        f"{manifest.arena_bytes / 1e6:.2f} MB"
+        f"{manifest.arena_bytes / 1e6:.2f} MB{_above_bound(manifest)}"
     )
     if manifest.target == "cuda":
         console.print(f"  {_device_memory(artifact)}")
@@ -197,6 +198,14 @@ def _ptx(artifact: Artifact, name: str | None) -> Iterator[str]:
         for kernel in graph.kernels if name in (None, graph.name) else ():
             member = kernel_member(kernel.name)
             yield f"// {member}\n{bytes(artifact.members[member]).decode()}"
+
+
+def _above_bound(manifest: Manifest) -> str:
+    """The arena in relation to the bytes that are live at the same time, which no plan is below."""
+    if not manifest.live_bytes:
+        return ""
+    ratio = manifest.arena_bytes / manifest.live_bytes
+    return f", {ratio:.2f} times the {manifest.live_bytes / 1e6:.2f} MB that are live at most"
 
 
 def _device_memory(artifact: Artifact) -> str:

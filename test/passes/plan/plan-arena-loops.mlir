@@ -6,7 +6,7 @@
 // CHECK-DAG: #[[REVERSE:.*]] = affine_map<(d0) -> (d0 * -32 + 640)>
 
 // CHECK-LABEL: func.func @slices
-// CHECK-SAME:    %[[ARENA:[^:]*]]: memref<672xi8> {tcp.arena}
+// CHECK-SAME:    %[[ARENA:[^:]*]]: memref<672xi8> {tcp.arena, tcp.live_bytes = 640 : i64}
 // CHECK:         scf.for %[[I:.*]] =
 // CHECK:           %[[A:.*]] = affine.apply #[[FORWARD]](%[[I]])
 // CHECK:           %[[FLAT:.*]] = memref.view %[[ARENA]][%[[A]]][] : memref<672xi8> to memref<24xf32>

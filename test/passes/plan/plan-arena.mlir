@@ -3,7 +3,7 @@
 // Buffers with disjoint live ranges share bytes: %a is dead when %c begins.
 
 // CHECK-LABEL: func.func @reuse
-// CHECK-SAME:    %[[X:.*]]: memref<64xf32>, %[[Y:.*]]: memref<64xf32>, %[[ARENA:.*]]: memref<512xi8> {tcp.arena}
+// CHECK-SAME:    %[[X:.*]]: memref<64xf32>, %[[Y:.*]]: memref<64xf32>, %[[ARENA:.*]]: memref<512xi8> {tcp.arena, tcp.live_bytes = 512 : i64}
 // CHECK:         %[[O0:.*]] = arith.constant 0 : index
 // CHECK:         %[[A:.*]] = memref.view %[[ARENA]][%[[O0]]][]
 // CHECK:         %[[O1:.*]] = arith.constant 256 : index
@@ -27,7 +27,7 @@ func.func @reuse(%x: memref<64xf32>, %y: memref<64xf32>) {
 // A view keeps its buffer alive: %v reads %a when %c is written, so %c must not overlap it.
 
 // CHECK-LABEL: func.func @views_keep_alive
-// CHECK-SAME:    memref<768xi8> {tcp.arena}
+// CHECK-SAME:    memref<768xi8> {tcp.arena, tcp.live_bytes = 768 : i64}
 // CHECK:         arith.constant 0 : index
 // CHECK:         arith.constant 256 : index
 // CHECK:         arith.constant 512 : index
@@ -49,7 +49,7 @@ func.func @views_keep_alive(%x: memref<64xf32>, %y: memref<8x8xf32>) {
 // An op with a region counts as one op: its operands and results are live together.
 
 // CHECK-LABEL: func.func @regions
-// CHECK-SAME:    memref<512xi8> {tcp.arena}
+// CHECK-SAME:    memref<512xi8> {tcp.arena, tcp.live_bytes = 512 : i64}
 func.func @regions(%x: memref<64xf32>) {
   %a = memref.alloc() : memref<64xf32>
   memref.copy %x, %a : memref<64xf32> to memref<64xf32>
@@ -69,7 +69,7 @@ func.func @regions(%x: memref<64xf32>) {
 // take none.
 
 // CHECK-LABEL: func.func @bytes
-// CHECK-SAME:    memref<300xi8> {tcp.arena}
+// CHECK-SAME:    memref<300xi8> {tcp.arena, tcp.live_bytes = 300 : i64}
 // CHECK:         memref.view {{.*}} to memref<300xi1>
 // CHECK-NOT:     memref.view
 func.func @bytes(%x: memref<300xi1>) {
@@ -78,5 +78,27 @@ func.func @bytes(%x: memref<300xi1>) {
   memref.dealloc %unused : memref<99xf32>
   memref.copy %x, %a : memref<300xi1> to memref<300xi1>
   memref.dealloc %a : memref<300xi1>
+  return
+}
+
+// -----
+
+// With the largest buffers first, %a and %b would lie behind %d, in an arena of 2048 bytes. With the
+// largest products of size and lifetime first, no byte is wasted.
+
+// CHECK-LABEL: func.func @lifetimes
+// CHECK-SAME:    memref<1792xi8> {tcp.arena, tcp.live_bytes = 1792 : i64}
+func.func @lifetimes(%v: f32, %i: index) {
+  %a = memref.alloc() : memref<128xf32>
+  %b = memref.alloc() : memref<128xf32>
+  %c = memref.alloc() : memref<192xf32>
+  %d = memref.alloc() : memref<256xf32>
+  memref.store %v, %a[%i] : memref<128xf32>
+  memref.store %v, %b[%i] : memref<128xf32>
+  memref.store %v, %c[%i] : memref<192xf32>
+  memref.store %v, %b[%i] : memref<128xf32>
+  memref.store %v, %c[%i] : memref<192xf32>
+  memref.store %v, %d[%i] : memref<256xf32>
+  memref.store %v, %a[%i] : memref<128xf32>
   return
 }
