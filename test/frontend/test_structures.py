@@ -167,9 +167,7 @@ def test_exported_programs_that_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"other\.pt2: expected a file of torch\.export\.save: "):
         convoy.compile(tmp_path / "other.pt2", target="cpu")
     dynamic = torch.export.export(model, (_X,), dynamic_shapes={"x": {0: torch.export.Dim("n")}})
-    with pytest.raises(
-        InputError, match=r"input 'x': expected a shape of numbers, got \[s\w+, 3\]"
-    ):
+    with pytest.raises(InputError, match="expected points for x_0: 1 to 2147483647, whose range"):
         convoy.compile(dynamic, target="cpu")
 
 

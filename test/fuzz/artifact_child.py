@@ -27,8 +27,8 @@ from artifact_mutations import Mutant, Sample, mutant  # noqa: E402
 from guarded import aligned_empty, check_canaries  # noqa: E402
 
 import convoy_runtime  # noqa: E402
-from convoy_runtime import artifact as reader  # noqa: E402
 from convoy_runtime import cpu, weights  # noqa: E402
+from convoy_runtime import opening as reader  # noqa: E402
 from convoy_runtime._safetensors import HostTensor, read_safetensors  # noqa: E402
 from convoy_runtime.errors import ConvoyRuntimeError  # noqa: E402
 
@@ -93,7 +93,7 @@ def keep(job: Job, index: int, found: Mutant, outcome: str) -> Path:
     path = job.keep / f"artifact-{job.seed}-{index}.convoy"
     path.write_bytes(found.content)
     text = f"{outcome}\n{found.sample.name}: {found.change}\nmutant {index} of seed {job.seed}\n"
-    command = "open_artifact" if found.sample.target == "cuda" else "load"
+    command = "opening.open_artifact" if found.sample.target == "cuda" else "load"
     path.with_suffix(".txt").write_text(
         f"{text}python -c 'import convoy_runtime as c; c.{command}({str(path)!r})'\n"
     )
