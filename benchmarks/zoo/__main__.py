@@ -5,9 +5,11 @@
     python -m benchmarks.zoo.build build/zoo
     python -m benchmarks.zoo build/zoo --json build/zoo.json
 
-Each row is measured in a process of its own; with several GPUs, one row on each at a time. --json
-keeps the figures of the rows that are done, and the next run continues after them. Prints the
-table, the geometric means of the fastest peer's time over Convoy's, and the rows below 1.
+Each row is measured in a process of its own; with several GPUs, one row on each at a time.
+--prepare N starts N rows on a GPU together: torch.compile compiles them side by side, which takes
+most of a row's time, and then each has the GPU for itself in turn. --json keeps the figures of the
+rows that are done, and the next run continues after them. Prints the table, the geometric means of
+the fastest peer's time over Convoy's, and the rows below 1.
 """
 
 from __future__ import annotations
@@ -17,9 +19,12 @@ import json
 import math
 import os
 import queue
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from pathlib import Path
@@ -29,7 +34,7 @@ import torch
 from benchmarks.zoo.measure import PEERS, Figures, measure
 from benchmarks.zoo.models import MODELS, Row
 
-__all__ = ["main", "mean", "ratio", "table"]
+__all__ = ["main", "mean", "measured", "ratio", "table"]
 
 _LIMIT_SECONDS = 600
 
@@ -46,12 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--plans", type=Path, default=Path("build/zoo-plans"))
     parser.add_argument("--json", type=Path, default=Path("build/zoo.json"))
+    parser.add_argument("--prepare", type=int, default=1, metavar="N")
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one is not None:
         figures = measure(
             options.one, tune=options.tune, peers=options.peers, rounds=options.rounds,
-            plans=options.plans,
+            plans=options.plans, turn=_turn,
         )  # fmt: skip
         print(json.dumps(figures.as_dict()))
         return 0
@@ -63,22 +69,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not paths:
         parser.error(f"expected artifacts in {options.folder}; benchmarks.zoo.build writes them")
     done = _read(options.json)
+    todo = [path for path in paths if path.stem not in done]
+    waves = [
+        todo[first : first + options.prepare] for first in range(0, len(todo), options.prepare)
+    ]
     devices: queue.SimpleQueue[int] = queue.SimpleQueue()
     for device in range(torch.cuda.device_count()):
         devices.put(device)
 
-    def run(path: Path) -> None:
+    def run(wave: Sequence[Path]) -> None:
         device = devices.get()
         try:
-            done[path.stem] = _measured(path, device, options)
+            for figures in measured(wave, device, options):
+                done[figures.row] = figures
+                _write(options.json, done)
+                print(_line(figures), flush=True)
         finally:
             devices.put(device)
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps([each.as_dict() for each in done.values()], indent=1))
-        print(_line(done[path.stem]), flush=True)
 
     with ThreadPoolExecutor(max(1, torch.cuda.device_count())) as pool:
-        for _ in pool.map(run, [path for path in paths if path.stem not in done]):
+        for _ in pool.map(run, waves):
             pass
     rows = [done[path.stem] for path in paths if path.stem in done]
     print(table(rows))
@@ -95,22 +105,64 @@ def _read(path: Path) -> dict[str, Figures]:
     return {entry["row"]: Figures(**entry) for entry in json.loads(path.read_text())}
 
 
-def _measured(path: Path, device: int, options: argparse.Namespace) -> Figures:
-    """Measures one artifact in a child process on one GPU."""
-    command = [sys.executable, "-m", "benchmarks.zoo", str(options.folder), "--one", str(path)]
-    command += ["--tune", options.tune, "--rounds", str(options.rounds)]
-    command += ["--plans", str(options.plans), "--peers", *options.peers]
-    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": str(device)}
-    try:
-        ran = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=_LIMIT_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        return Figures(path.stem, failures={"convoy": f"no result in {_LIMIT_SECONDS} s"})
-    if ran.returncode:
-        reason = (ran.stderr.strip().splitlines() or [f"exit code {ran.returncode}"])[-1]
-        return Figures(path.stem, failures={"convoy": reason})
-    return Figures(**json.loads(ran.stdout.splitlines()[-1]))
+def _write(path: Path, done: Mapping[str, Figures]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps([each.as_dict() for each in done.values()], indent=1))
+
+
+def _turn() -> None:
+    """Tells the parent that this row is prepared, and waits until it has the GPU for itself."""
+    print("prepared", flush=True)
+    sys.stdin.readline()
+
+
+def measured(wave: Sequence[Path], device: int, options: argparse.Namespace) -> Iterator[Figures]:
+    """Measures artifacts in child processes on one GPU, which prepare together."""
+    rows = [_Row(path, device, options) for path in wave]
+    for row in rows:
+        row.prepare()
+    for row in rows:
+        yield row.figures()
+
+
+class _Row:
+    """A child process that measures one row."""
+
+    def __init__(self, path: Path, device: int, options: argparse.Namespace) -> None:
+        command = [sys.executable, "-m", "benchmarks.zoo", str(options.folder), "--one", str(path)]
+        command += ["--tune", options.tune, "--rounds", str(options.rounds)]
+        command += ["--plans", str(options.plans), "--peers", *options.peers]
+        environment = {**os.environ, "CUDA_VISIBLE_DEVICES": str(device)}
+        if options.prepare > 1:
+            threads = max(1, (os.cpu_count() or 1) // options.prepare)
+            environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(threads))
+        self._name = path.stem
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115, figures() closes it
+        self._process = subprocess.Popen(
+            command, env=environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
+        )  # fmt: skip
+        self._limit = threading.Timer(_LIMIT_SECONDS, self._process.kill)
+        self._limit.start()
+
+    def prepare(self) -> None:
+        """Waits until the row is prepared, or has failed."""
+        assert self._process.stdout is not None
+        self._process.stdout.readline()
+
+    def figures(self) -> Figures:
+        """Lets the row measure. Returns its figures."""
+        output, _ = self._process.communicate("\n")
+        self._limit.cancel()
+        self._errors.seek(0)
+        errors = self._errors.read().strip().splitlines()
+        self._errors.close()
+        if self._process.returncode == -signal.SIGKILL:
+            return Figures(self._name, failures={"convoy": f"killed, after {_LIMIT_SECONDS} s"})
+        if self._process.returncode:
+            reason = (errors or [f"exit code {self._process.returncode}"])[-1]
+            return Figures(self._name, failures={"convoy": reason})
+        return Figures(**json.loads(output.splitlines()[-1]))
 
 
 def ratio(row: Figures) -> float | None:

@@ -61,9 +61,18 @@ class Figures:
 
 
 def measure(
-    artifact: Path, *, tune: str, peers: Sequence[str], rounds: int, plans: Path
+    artifact: Path,
+    *,
+    tune: str,
+    peers: Sequence[str],
+    rounds: int,
+    plans: Path,
+    turn: Callable[[], None] = lambda: None,
 ) -> Figures:
     """Measures one artifact beside its peers.
+
+    torch.compile compiles first, then `turn` is called, and only what follows measures on the GPU.
+    Rows that are prepared at the same time call it to wait for each other.
 
     Args:
         artifact: MODEL-DTYPE-BATCH.convoy, without weights.
@@ -71,6 +80,7 @@ def measure(
         peers: Some of PEERS.
         rounds: The number of interleaved rounds, after a warm-up.
         plans: The folder of tuned plans.
+        turn: Returns when this row has the GPU for itself.
 
     Returns:
         The figures. A runner that fails has a reason instead of times.
@@ -78,10 +88,26 @@ def measure(
     row = Row.of(artifact)
     figures = Figures(row.key)
     module, inputs = MODELS[row.name].build(row.batch)
-    state = dict(module.state_dict())
+    state = {name: each.clone() for name, each in module.state_dict().items()}
     module = module.cuda()
     on_device = tuple(each.cuda() for each in inputs)
     reference = _reference(module, on_device)
+    narrow = tuple(_narrow(each, row.dtype) for each in on_device)
+    module = module.to(getattr(torch, row.dtype)).to(memory_format=torch.channels_last)
+    weights = sum(each.nbytes for each in module.state_dict().values())
+    called: dict[str, Callable[..., object]] = {"eager": module} if "eager" in peers else {}
+    if "compile" in peers:
+        start = time.perf_counter()
+        called["compile"] = torch.compile(module)
+        try:
+            with torch.no_grad():
+                called["compile"](*narrow)
+            figures.seconds["compile"] = time.perf_counter() - start
+        except Exception as error:
+            del called["compile"]
+            figures.failures["compile"] = f"{type(error).__name__}: {error}"
+    torch.cuda.synchronize()
+    turn()
     replays: dict[str, Callable[[], object]] = {}
     programs: list[CudaProgram] = []
     start = time.perf_counter()
@@ -102,19 +128,14 @@ def measure(
         replays["convoy"] = lambda: program.replay(stream)
     except Exception as error:
         figures.failures["convoy"] = f"{type(error).__name__}: {error}"
-    narrow = tuple(_narrow(each, row.dtype) for each in on_device)
-    module = module.to(getattr(torch, row.dtype)).to(memory_format=torch.channels_last)
-    weights = sum(each.nbytes for each in module.state_dict().values())
     with torch.no_grad():
-        for peer in peers:
-            torch._dynamo.reset()
+        for peer, call in called.items():
+            gc.collect()
+            torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()
             allocated = torch.cuda.memory_allocated()
-            start = time.perf_counter()
             try:
-                called = module if peer == "eager" else torch.compile(module)
-                replays[peer], result = _captured(called, narrow)
-                figures.seconds[peer] = time.perf_counter() - start
+                replays[peer], result = _captured(call, narrow)
                 peak = torch.cuda.max_memory_allocated() - allocated + weights
                 figures.megabytes[peer] = peak / 1e6
                 figures.errors[peer] = _error(result, reference)

@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
+import argparse
+import sys
 from pathlib import Path
 
 import pytest
 import torch
 
 from benchmarks.zoo import build
-from benchmarks.zoo.__main__ import ratio, table
+from benchmarks.zoo.__main__ import measured, ratio, table
 from benchmarks.zoo.measure import Figures
 from benchmarks.zoo.models import MODELS, Row
 
@@ -43,6 +45,38 @@ def test_table() -> None:
     assert "| b-float16-1 | - | 1.000 | - | - | - | - | - | - |" in text
     assert "Geometric mean 1.00: 2.00 at batch 1, 0.50 at batch 32." in text
     assert text.endswith("1 of 2 rows below 1: a-float16-32.")
+
+
+ROW = """#!{python}
+import json, sys, time
+row = sys.argv[sys.argv.index("--one") + 1]
+open(row, "a").write("begins\\n")
+if "broken" in row:
+    sys.exit("no such engine")
+print("prepared", flush=True)
+sys.stdin.readline()
+open(row, "a").write("has the GPU\\n")
+print(json.dumps({{"row": row, "ms": {{"convoy": time.time()}}}}))
+"""
+
+
+def test_rows_prepare_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rows of a wave are prepared before the first measures; a row that fails is told."""
+    child = tmp_path / "child"
+    child.write_text(ROW.format(python=sys.executable))
+    child.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(child))
+    options = argparse.Namespace(
+        folder=tmp_path, tune="off", rounds=1, plans=tmp_path, peers=[], prepare=3
+    )
+    paths = [tmp_path / name for name in ("a", "broken", "c")]
+    rows = measured(paths, 0, options)
+    first = next(rows)
+    assert (tmp_path / "c").read_text() == "begins\n"
+    second, third = rows
+    assert second.failures == {"convoy": "no such engine"}
+    assert first.ms["convoy"] < third.ms["convoy"]
+    assert (tmp_path / "c").read_text() == "begins\nhas the GPU\n"
 
 
 @pytest.mark.parametrize("name", OWN)
