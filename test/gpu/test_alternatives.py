@@ -31,13 +31,13 @@ CASES = {
     "no_bias": ("conv2d | relu", "conv2d+bias+relu"),
     "prologue": ("relu | conv2d+bias", "relu+conv2d | bias", "relu | conv2d | bias"),
     "one_dim": ("conv1d | bias+swish", "conv1d+bias | swish"),
+    "swish": ("conv2d | bias+swish", "conv2d+bias | swish"),
     "matmul": ("matmul | bias+gelu", "matmul+bias | gelu"),
     # Groups that are more than a chain.
     "hardswish": (
         "conv2d | bias+add_scalar+relu_clip+mul_virtual+div_scalar",
         "conv2d+bias | add_scalar+relu_clip+mul_virtual+div_scalar",
     ),
-    "swish": ("conv2d | bias+sigmoid+mul_virtual", "conv2d+bias | sigmoid+mul_virtual"),
     "scale": ("conv2d | bias+sigmoid+scale", "conv2d+bias | sigmoid+scale"),
     # One number a pixel. cuDNN supports no such operand in pointwise operations alone.
     "pixels": (),

@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """Channels-last tensors on a GPU: in and out without copies, compared with PyTorch in float64.
-Needs the compiler and a PyTorch with CUDA."""
+Needs a PyTorch with CUDA.
+
+The case is stored and read like those of test_kernels:
+`python test/gpu/test_memory_formats.py FOLDER` writes it, CONVOY_FORMAT_CASES names the folder.
+"""
 
 from __future__ import annotations
 
 import copy
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from test_kernels import gpu  # noqa: F401 (the fixture)
+from test_kernels import folder_of, gpu, import_compiler  # noqa: F401 (gpu is a fixture)
 
 from convoy_runtime import ArgumentError
 
@@ -22,21 +30,37 @@ pytestmark = [
 LAST = torch.channels_last
 
 
-@pytest.fixture
-def block(gpu: None) -> tuple[Any, Any, Any]:  # noqa: F811
-    """A loaded channels-last model, its input, and the expected result."""
+def write(folder: Path) -> None:
+    """Compiles a channels-last model, and stores its input and result with it."""
     from torch import nn
 
     import convoy
 
+    folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(0)
     module = nn.Sequential(
         nn.Conv2d(16, 32, 3, 2, 1), nn.BatchNorm2d(32), nn.ReLU(), nn.Conv2d(32, 32, 3, 1, 1)
     ).eval().to(memory_format=LAST)  # fmt: skip
     x = torch.randn(4, 16, 32, 32).to(memory_format=LAST)
     expected = copy.deepcopy(module).double()(x.double()).detach()
-    program = convoy.compile(module, (x,), target="cuda").load()
-    return program, x.cuda(), expected
+    convoy.compile(module, (x,), target="cuda").save(folder / "block.convoy")
+    np.savez(folder / "block.npz", x=x.numpy(), expected=expected.numpy())
+
+
+folder = folder_of("CONVOY_FORMAT_CASES")
+
+
+@pytest.fixture
+def block(gpu: None, folder: Path) -> Iterator[tuple[Any, Any, Any]]:  # noqa: F811
+    """A loaded channels-last model, its input, and the expected result."""
+    import convoy_runtime
+
+    if not (folder / "block.npz").exists():
+        write(folder)
+    stored = np.load(folder / "block.npz")
+    x = torch.from_numpy(stored["x"]).to(memory_format=LAST)
+    with convoy_runtime.load(folder / "block.convoy", plan_cache=False) as program:
+        yield program, x.cuda(), torch.from_numpy(stored["expected"])
 
 
 def close(got: Any, expected: Any) -> None:
@@ -79,3 +103,8 @@ def test_other_strides(block: tuple[Any, Any, Any]) -> None:
         close(torch.from_numpy(y), expected)
     with pytest.raises(ArgumentError, match="output '0': wrong strides"):
         program.run_into([torch.empty(expected.shape, device="cuda")], [x])
+
+
+if __name__ == "__main__":
+    import_compiler()
+    write(Path(sys.argv[1]))
