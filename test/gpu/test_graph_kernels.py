@@ -29,6 +29,8 @@ def build(name: str):
     import torch
     from torch import nn
 
+    torch.manual_seed(0)
+
     class More(nn.Module):
         """Repeats some channels after the module, so that its graph does not end with the cast to
         the model's type."""
@@ -188,7 +190,6 @@ def build(name: str):
         # More terms than a block has threads.
         "matmul_long": (nn.Linear(25088, 256), [(1, 25088)]),
     }
-    torch.manual_seed(0)
     module, shapes = table[name]
     return (module if isinstance(module, Last) else More(module)).eval(), tuple(
         torch.randn(shape) for shape in shapes
