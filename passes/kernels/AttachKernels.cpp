@@ -11,6 +11,7 @@
 #include "passes/kernels/ConvWgmmaKernels.h"
 #include "passes/kernels/DepthwiseKernels.h"
 #include "passes/kernels/MatmulKernels.h"
+#include "passes/kernels/MatmulWgmmaKernels.h"
 #include "passes/kernels/MeanKernels.h"
 #include "passes/kernels/StemKernels.h"
 
@@ -70,7 +71,11 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
 
 static Offer offerMatmul(cudnn::GraphOp graph, bool, std::string &reason) {
   std::optional<MatmulGraph> form = matchMatmulGraph(graph, reason);
-  return form ? Offer{matmulVariants(*form), true} : Offer();
+  if (!form)
+    return {};
+  if (form->rows() <= device::kMatmulMostRows)
+    return {matmulVariants(*form), true};
+  return {matmulWgmmaVariants(*form, reason), false};
 }
 
 static const Offerer kOfferers[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Matches graphs for Convoy's convolution kernels: a convolution followed by sums and a clamp.
+// Matches graphs for Convoy's convolution kernels: a convolution and its epilogue.
 
 #ifndef CONVOY_PASSES_KERNELS_CONVGRAPH_H
 #define CONVOY_PASSES_KERNELS_CONVGRAPH_H
@@ -10,7 +10,7 @@
 
 namespace convoy {
 
-/// clamp(conv(x, w) + residual + bias, lower, upper); swish of the sum if it is depthwise.
+/// clamp(conv(x, w) + residual + bias, lower, upper); any epilogue if it is depthwise.
 struct ConvGraph : Epilogue {
   cudnn::ConvolutionOp conv;
 

@@ -39,6 +39,8 @@ static Variant variantOf(const ConvGraph &form, int64_t pixels) {
     rows = llvm::divideCeil(rows, 2);
 
   Variant variant = form.variant();
+  // After the bias.
+  variant.tensors.insert(std::next(variant.tensors.begin(), 3), form.scale);
   variant.suffix = llvm::formatv("{0}x{1}x{2}x{3}", pixels, lanes, strips, rows);
   variant.function = llvm::formatv("convoy_depthwise_{0}_{1}", libraryName(form.element()), pixels);
   device::DepthwiseArguments arguments = {};
@@ -59,8 +61,7 @@ static Variant variantOf(const ConvGraph &form, int64_t pixels) {
   arguments.lanes = word(lanes);
   arguments.strips = word(strips);
   arguments.rows = word(rows);
-  arguments.swish = form.swish;
-  form.setClip(arguments);
+  arguments.epilogue = form.epilogue();
   variant.setArguments(arguments);
   variant.blocks = blocks();
   variant.threads = lanes * strips * rows;

@@ -23,8 +23,12 @@ private:
     reason = why.str();
     return false;
   }
-  bool matchSum(cudnn::PointwiseOp op);
+  bool matchOperand(cudnn::PointwiseOp op);
   bool matchClip(cudnn::PointwiseOp op);
+  bool matchActivation(cudnn::PointwiseOp op);
+  bool canActivate() const {
+    return epilogue.activation == device::kIdentity && !epilogue.isClipped();
+  }
 
   AnchorResult anchor;
   Epilogue &epilogue;
@@ -34,16 +38,29 @@ private:
 
 } // namespace
 
-bool Matcher::matchSum(cudnn::PointwiseOp op) {
+bool Matcher::matchOperand(cudnn::PointwiseOp op) {
+  bool isScale = op.getMode() == PointwiseMode::Mul;
   auto other = dyn_cast<BlockArgument>(op.getInputs()[op.getInputs()[0] == running ? 1 : 0]);
   auto type = other ? cast<TensorDescType>(other.getType()) : TensorDescType();
   ArrayRef<int64_t> shape = type ? type.getShape() : ArrayRef<int64_t>(),
                     whole = cast<TensorDescType>(anchor.value.getType()).getShape();
   bool isVector = type && shape == ArrayRef<int64_t>(anchor.vector);
-  std::optional<unsigned> &place = isVector ? epilogue.bias : epilogue.residual;
+  std::optional<unsigned> &place = isScale    ? epilogue.scale
+                                   : isVector ? epilogue.bias
+                                              : epilogue.residual;
   if (place || !type || !anchor.isOperand(type) || (!isVector && shape != whole))
-    return refuse("sums are not with one bias and one residual of the result's shape, in the "
-                  "input's element type");
+    return refuse("operands are not one bias, one scale and one residual of the result's shape, in "
+                  "the input's element type");
+  bool isActivated = epilogue.activation != device::kIdentity;
+  // The order of EpilogueArguments; a bias may follow a residual without a scale.
+  bool inOrder = isScale    ? isVector && anchor.allowsAll && !epilogue.residual
+                 : isVector ? !epilogue.scale && !isActivated
+                            : !isActivated || anchor.allowsAll;
+  bool isLate = isActivated && !epilogue.early && (epilogue.scale || epilogue.residual);
+  if (!inOrder || isLate || epilogue.isClipped())
+    return refuse("a bias, a scale, a residual and an activation are not in a kernel's order");
+  if (isActivated)
+    epilogue.early = true;
   place = other.getArgNumber();
   return true;
 }
@@ -61,6 +78,31 @@ bool Matcher::matchClip(cudnn::PointwiseOp op) {
   return true;
 }
 
+bool Matcher::matchActivation(cudnn::PointwiseOp op) {
+  auto activation = device::kIdentity;
+  switch (op.getMode()) {
+  case PointwiseMode::SwishFwd:
+    if (op.getSwishBeta() && !op.getSwishBeta()->isExactlyValue(1.0))
+      return refuse("swish has a factor");
+    activation = device::kSwish;
+    break;
+  case PointwiseMode::GeluFwd:
+    activation = device::kGelu;
+    break;
+  case PointwiseMode::GeluApproxTanhFwd:
+    activation = device::kGeluTanh;
+    break;
+  default:
+    break;
+  }
+  if (activation == device::kIdentity || !anchor.allowsAll || !canActivate())
+    return refuse("it computes " + cudnn::stringifyPointwiseMode(op.getMode()) +
+                  ", which is not a sum before one " +
+                  (anchor.allowsAll ? "relu, swish or gelu" : "relu"));
+  epilogue.activation = activation;
+  return true;
+}
+
 bool Matcher::matchStep(Operation &op) {
   auto step = dyn_cast<cudnn::PointwiseOp>(op);
   if (!step || !running.hasOneUse() || !llvm::is_contained(step.getInputs(), running))
@@ -70,21 +112,20 @@ bool Matcher::matchStep(Operation &op) {
     return refuse("a pointwise operation scales its operands or does not compute in f32");
   if (!cast<TensorDescType>(running.getType()).getElementType().isF32())
     return refuse("an intermediate value is rounded");
-  bool isActivated = epilogue.swish || epilogue.upper != std::numeric_limits<double>::infinity() ||
-                     epilogue.lower != -std::numeric_limits<double>::infinity();
-  bool matched = false;
-  if (step.getMode() == PointwiseMode::Identity)
-    matched = true;
-  else if (step.getMode() == PointwiseMode::Add && !isActivated)
-    matched = matchSum(step);
-  else if (step.getMode() == PointwiseMode::ReluFwd && !isActivated)
-    matched = matchClip(step);
-  else if (step.getMode() == PointwiseMode::SwishFwd && !isActivated && anchor.allowsSwish &&
-           (!step.getSwishBeta() || step.getSwishBeta()->isExactlyValue(1.0)))
-    matched = epilogue.swish = true;
-  else
-    refuse("it computes " + cudnn::stringifyPointwiseMode(step.getMode()) +
-           ", which is not a sum before one " + (anchor.allowsSwish ? "relu or swish" : "relu"));
+  bool matched = true;
+  switch (step.getMode()) {
+  case PointwiseMode::Identity:
+    break;
+  case PointwiseMode::Add:
+  case PointwiseMode::Mul:
+    matched = matchOperand(step);
+    break;
+  case PointwiseMode::ReluFwd:
+    matched = epilogue.isClipped() ? refuse("there are two activations") : matchClip(step);
+    break;
+  default:
+    matched = matchActivation(step);
+  }
   running = step.getY();
   return matched;
 }

@@ -1,28 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The epilogue of Convoy's convolution and product kernels: sums, then a clamp or swish.
+// The epilogue of Convoy's convolution and product kernels: a bias, a scale, a residual, an
+// activation and a clamp.
 
 #ifndef CONVOY_PASSES_KERNELS_EPILOGUE_H
 #define CONVOY_PASSES_KERNELS_EPILOGUE_H
 
 #include "dialect/cudnn/CudnnOps.h"
+#include "runtime/device/kernel_abi.h"
 #include <limits>
 #include <optional>
 
 namespace convoy {
 
-/// clamp(value + residual + bias, lower, upper), or with `swish` v * sigmoid(v) of the sum v.
-/// `bias` and `residual` are numbers of arguments of the graph.
+/// The epilogue of device::EpilogueArguments. `bias`, `scale` and `residual` are numbers of
+/// arguments of the graph.
 struct Epilogue {
-  std::optional<unsigned> bias, residual;
-  bool swish = false;
+  std::optional<unsigned> bias, scale, residual;
+  device::Activation activation = device::kIdentity;
+  bool early = false; ///< whether the activation precedes scale and residual
   double lower = -std::numeric_limits<double>::infinity(),
          upper = std::numeric_limits<double>::infinity();
 
-  /// Sets the bounds in the arguments of a library function.
+  bool isClipped() const {
+    return lower != -std::numeric_limits<double>::infinity() ||
+           upper != std::numeric_limits<double>::infinity();
+  }
+  /// Sets the bounds in the arguments of a library function without other activations.
   template <typename Arguments> void setClip(Arguments &arguments) const {
     arguments.lower = static_cast<float>(lower);
     arguments.upper = static_cast<float>(upper);
+  }
+  /// The epilogue as an argument of a library function.
+  device::EpilogueArguments epilogue() const {
+    return {activation, early, static_cast<float>(lower), static_cast<float>(upper)};
   }
 };
 
@@ -31,12 +42,13 @@ struct AnchorResult {
   mlir::Value value;
   llvm::SmallVector<int64_t> vector; ///< the shape of a bias
   llvm::function_ref<bool(cudnn::TensorDescType)>
-      isOperand; ///< whether the kernel supports a tensor's element type and memory layout
-  bool allowsSwish = false; ///< whether the kernel computes swish
+      isOperand;          ///< whether the kernel supports a tensor's element type and memory layout
+  bool allowsAll = false; ///< whether the kernel takes EpilogueArguments, and not only a clamp
 };
 
 /// Matches all operations of `graph` after the first one, and sets `result` to the result of the
-/// last one. Returns false and sets `reason` if they are not sums, one relu or swish, and casts.
+/// last one. Returns false and sets `reason` if they are not an Epilogue and casts, or if the
+/// kernel does not compute it.
 bool matchEpilogue(cudnn::GraphOp graph, const AnchorResult &anchor, Epilogue &epilogue,
                    mlir::Value &result, std::string &reason);
 

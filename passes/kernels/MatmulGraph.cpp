@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/kernels/MatmulGraph.h"
-#include "runtime/device/kernel_abi.h"
+#include "passes/kernels/Variant.h"
 
 using namespace mlir;
 using convoy::cudnn::TensorDescType;
@@ -14,6 +14,19 @@ int64_t MatmulGraph::depth() const {
 }
 int64_t MatmulGraph::columns() const {
   return cudnn::MatmulOp(matmul).getB().getType().getShape()[2];
+}
+Type MatmulGraph::element() const {
+  return cudnn::MatmulOp(matmul).getA().getType().getElementType();
+}
+
+SmallVector<std::optional<unsigned>> MatmulGraph::tensors() const {
+  cudnn::MatmulOp op = matmul;
+  return {placeOf(op.getA()),
+          placeOf(op.getB()),
+          bias,
+          scale,
+          residual,
+          op->getParentOfType<cudnn::GraphOp>().getNumArguments()};
 }
 
 namespace {
@@ -61,8 +74,6 @@ bool Matcher::matchMatmul(Operation &op) {
         "bytes");
   if (a.getRank() != 3 || a.getShape()[0] != 1 || b.getShape()[0] != 1)
     return refuse("there is a batch of matrices");
-  if (form.rows() > device::kMatmulMostRows)
-    return refuse("the left matrix has more than " + Twine(device::kMatmulMostRows) + " rows");
   // Kernels read 16 bytes and eight rows of b at a time.
   if (form.depth() % 8 != 0 || form.columns() * element.getIntOrFloatBitWidth() % 128 != 0)
     return refuse("columns of the left matrix are not a multiple of 8, or rows of the right one "
@@ -76,8 +87,8 @@ std::optional<MatmulGraph> Matcher::match() {
     return std::nullopt;
   Value result;
   auto isSummand = [&](TensorDescType type) { return isOperand(type); };
-  if (!matchEpilogue(graph, {form.matmul.getY(), {1, 1, form.columns()}, isSummand}, form, result,
-                     reason))
+  if (!matchEpilogue(graph, {form.matmul.getY(), {1, 1, form.columns()}, isSummand, true}, form,
+                     result, reason))
     return std::nullopt;
   auto type = cast<TensorDescType>(result.getType());
   form.resultType = type.getElementType();

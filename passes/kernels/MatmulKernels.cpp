@@ -43,15 +43,13 @@ static Shape shapeOf(const MatmulGraph &form, int64_t lanes, int64_t split) {
 
 static Variant variantOf(const MatmulGraph &form, Shape shape) {
   cudnn::MatmulOp matmul = form.matmul;
-  auto graph = matmul->getParentOfType<cudnn::GraphOp>();
   auto [lanes, warps, split] = shape;
   Variant variant;
   variant.suffix = llvm::formatv("{0}x{1}x{2}", lanes, warps, split);
   variant.function =
       llvm::formatv("convoy_matmul_{0}_{1}", libraryName(matmul.getA().getType().getElementType()),
                     libraryName(form.resultType));
-  variant.tensors = {placeOf(matmul.getA()), placeOf(matmul.getB()), form.bias, form.residual,
-                     graph.getNumArguments()};
+  variant.tensors = form.tensors();
   MatmulArguments arguments = {};
   arguments.rows = word(form.rows());
   arguments.depth = word(form.depth());
@@ -59,7 +57,7 @@ static Variant variantOf(const MatmulGraph &form, Shape shape) {
   arguments.lanes = word(lanes);
   arguments.warps = word(warps);
   arguments.split = word(split);
-  form.setClip(arguments);
+  arguments.epilogue = form.epilogue();
   variant.setArguments(arguments);
   variant.blocks = stripsOf(form, lanes) * split;
   variant.threads = kWarp * warps;

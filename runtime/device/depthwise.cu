@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// 2D depthwise convolution with bias, residual and clamp or swish, in channels-last memory. It is
+// 2D depthwise convolution with an epilogue, in channels-last memory. It is
 // bound by memory, so that it needs no tensor cores: a thread computes 16 bytes of channels of some
 // neighboring pixels of a row, and reads each element of a row of their windows once.
 
-#include "device.h"
+#include "epilogue.h"
 
 namespace {
 
@@ -14,8 +14,8 @@ using Depthwise = DepthwiseArguments;
 /// channels, times `strips` strips of pixels of a row, times `rows` rows, which share rows of the
 /// input in the L1 cache.
 template <typename T, int pixels>
-DEVICE void depthwise(const T *x, const T *w, const T *bias, const T *residual, T *y,
-                      const Depthwise conv) {
+DEVICE void depthwise(const T *x, const T *w, const T *bias, const T *scale, const T *residual,
+                      T *y, const Depthwise conv) {
   constexpr int kWidth = 16 / sizeof(T);
   using Piece = Elements<T, kWidth>;
   using Sums = Elements<float, kWidth>;
@@ -87,14 +87,16 @@ DEVICE void depthwise(const T *x, const T *w, const T *bias, const T *residual, 
     const long at =
         (((long)image * conv.outHeight + row) * conv.outWidth + column + pixel) * conv.channels +
         channel;
-    Sums sum = sums[pixel];
-    if (residual)
-      sum += __builtin_convertvector(*(const Piece *)(residual + at), Sums);
+    Sums sum = sums[pixel], biases = {}, scales = {}, residuals = {};
     if (bias)
-      sum += __builtin_convertvector(*(const Piece *)(bias + channel), Sums);
+      biases = __builtin_convertvector(*(const Piece *)(bias + channel), Sums);
+    if (scale)
+      scales = __builtin_convertvector(*(const Piece *)(scale + channel), Sums);
+    if (residual)
+      residuals = __builtin_convertvector(*(const Piece *)(residual + at), Sums);
 #pragma unroll
     for (int i = 0; i < kWidth; ++i)
-      sum[i] = conv.swish ? swish(sum[i]) : clamp(sum[i], conv.lower, conv.upper);
+      sum[i] = finish(sum[i], biases[i], scale ? scales[i] : 1, residuals[i], conv.epilogue);
     *(Piece *)(y + at) = __builtin_convertvector(sum, Piece);
   }
 }
@@ -103,8 +105,9 @@ DEVICE void depthwise(const T *x, const T *w, const T *bias, const T *residual, 
 
 #define CONVOY_DEPTHWISE(T, name, pixels)                                                          \
   LIBRARY void convoy_depthwise_##name##_##pixels(const T *x, const T *w, const T *bias,           \
-                                                  const T *residual, T *y, Depthwise conv) {       \
-    depthwise<T, pixels>(x, w, bias, residual, y, conv);                                           \
+                                                  const T *scale, const T *residual, T *y,         \
+                                                  Depthwise conv) {                                \
+    depthwise<T, pixels>(x, w, bias, scale, residual, y, conv);                                    \
   }
 #define CONVOY_DEPTHWISE_F16(pixels) CONVOY_DEPTHWISE(f16, f16, pixels)
 #define CONVOY_DEPTHWISE_BF16(pixels) CONVOY_DEPTHWISE(bf16, bf16, pixels)

@@ -44,6 +44,7 @@ DEVICE u32 blockId() { return __nvvm_read_ptx_sreg_ctaid_x(); }
 DEVICE void sync() { __nvvm_barrier_sync(0); }
 /// A barrier of the 128 threads of group number `group`.
 DEVICE void syncGroup(u32 group) { __nvvm_barrier_sync_cnt(group + 1, kGroupThreads); }
+DEVICE void syncWarp() { __nvvm_bar_warp_sync(~0u); }
 DEVICE u32 sharedAddress(const void *pointer) {
   return (u32)(u64)(__attribute__((address_space(3))) const void *)pointer;
 }
@@ -76,6 +77,16 @@ DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory")
 /// Waits until at most `pending` of the most recent groups are in flight.
 template <int pending> DEVICE void waitCopies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+
+/// Loads 16 bytes at an address of shared memory.
+DEVICE u32x4 loadShared(u32 address) {
+  u32x4 four;
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(four.x), "=r"(four.y), "=r"(four.z), "=r"(four.w)
+               : "r"(address)
+               : "memory");
+  return four;
 }
 
 //===-- clusters -----------------------------------------------------------===//
@@ -199,13 +210,6 @@ DEVICE float clamp(float value, float lower, float upper) {
   if (upper != __builtin_inff())
     asm("min.NaN.f32 %0, %1, %2;" : "=f"(value) : "f"(value), "f"(upper));
   return value;
-}
-/// value * sigmoid(value). The exponential has a relative error of 2^-22.
-DEVICE float swish(float value) {
-  float power, denominator;
-  asm("ex2.approx.f32 %0, %1;" : "=f"(power) : "f"(value * -1.44269504f));
-  asm("rcp.rn.f32 %0, %1;" : "=f"(denominator) : "f"(1 + power));
-  return value * denominator;
 }
 template <typename T> DEVICE Elements<T, 4> loadFour(const T *from) {
   return *(const Elements<T, 4> *)from;

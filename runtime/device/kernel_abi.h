@@ -15,6 +15,16 @@ namespace convoy::device {
 /// Threads of a group: four warps, a warpgroup of wgmma.
 constexpr int kGroupThreads = 128;
 
+/// A function of one number. GELU is with erf, or with its approximation by tanh.
+enum Activation : int { kIdentity, kSwish, kGelu, kGeluTanh };
+
+/// The epilogue of a product: clamp(activation((v + bias) * scale + residual), lower, upper), or if
+/// the activation is `early`, clamp(activation(v + bias) * scale + residual, lower, upper).
+struct EpilogueArguments {
+  int activation, early;
+  float lower, upper;
+};
+
 /// conv.cu: y[m, n] = clamp(sum of x * w + bias[n] + residual[m, n]), in channels-last memory.
 struct ConvArguments {
   int images, height, width, channels;  ///< x
@@ -62,15 +72,14 @@ constexpr int kConvWgmmaColumns[] = {CONVOY_CONV_WGMMA_COLUMNS(CONVOY_ITEM)};
 #define CONVOY_CONV_WGMMA_FETCHED(X) X(16) X(20) X(24)
 constexpr int kConvWgmmaFetched[] = {CONVOY_CONV_WGMMA_FETCHED(CONVOY_ITEM)};
 
-/// depthwise.cu: y[n, p, c] = clamp(sum over taps of x * w[c] + bias[c] + residual[n, p, c]), or
-/// with `swish` v * sigmoid(v) of the sum v.
+/// depthwise.cu: y[n, p, c] = epilogue(sum over taps of x * w[c], bias[c], scale[c],
+/// residual[n, p, c]).
 struct DepthwiseArguments {
   int images, height, width, channels; ///< x
   int outHeight, outWidth;             ///< y
   int tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW;
   int lanes, strips, rows; ///< threads per block: pieces of 16 bytes, strips of a row, and rows
-  int swish;
-  float lower, upper;
+  EpilogueArguments epilogue;
 };
 /// Pixels per thread.
 #define CONVOY_DEPTHWISE_PIXELS(X) X(1) X(2) X(4) X(8)
@@ -78,17 +87,34 @@ constexpr int kDepthwisePixels[] = {CONVOY_DEPTHWISE_PIXELS(CONVOY_ITEM)};
 /// Maximum taps of a row, whose filters are in registers.
 constexpr int kDepthwiseMostTaps = 11;
 
-/// matmul.cu: y[m, n] = clamp(sum over k of x[m, k] * w[k, n] + bias[n] + residual[m, n]).
+/// matmul.cu: y[m, n] = epilogue(sum over k of x[m, k] * w[k, n], bias[n], scale[n], residual[m,
+/// n]).
 struct MatmulArguments {
   int rows, depth, columns;
   int lanes; ///< lanes of a warp that read along the same row of w
   int warps; ///< warps per block, which share a sum
   int split; ///< blocks per cluster, which share a sum
-  float lower, upper;
+  EpilogueArguments epilogue;
 };
 /// Maximum rows of x, because the sums of a thread are in registers; rows of w that a thread reads
 /// at a time.
 constexpr int kMatmulMostRows = 8, kMatmulTurn = 8;
+
+/// matmul_wgmma.cu: like matmul.cu, for many rows.
+struct MatmulWgmmaArguments {
+  int rows, depth, columns;
+  int groups; ///< groups per block: 1, 2 or 4; each computes 64 rows
+  EpilogueArguments epilogue;
+};
+/// Columns per block.
+#define CONVOY_MATMUL_WGMMA_COLUMNS(X) X(64) X(96) X(128) X(192)
+/// Elements per step of the reduction, rows per group, and bytes of a slab, 64 columns of a step.
+constexpr int kMatmulWgmmaStep = 64, kMatmulWgmmaRows = 64, kMatmulWgmmaSlab = 64 * 128;
+/// Number of pipeline stages. Two blocks with three stages fit into a multiprocessor.
+constexpr int kMatmulWgmmaStages = 3;
+/// Tiles of the result in a column that follow each other, so that they share columns of w in the
+/// L2 cache.
+constexpr int kMatmulWgmmaTogether = 8;
 
 /// mean.cu: y[n, c] = mean over p of x[n, p, c].
 struct MeanArguments {

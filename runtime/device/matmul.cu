@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Products of a few rows and a matrix, with bias, residual and clamp, as in the last layers of a
-// network for few images. They are limited by reading the matrix, so every thread has several loads
+// Products of a few rows and a matrix, with an epilogue, as in the last layers of a network for few
+// images. They are limited by reading the matrix, so every thread has several loads
 // in flight, and sums are shared by lanes, warps, and the blocks of a cluster.
 
+#include "epilogue.h"
 #include "strips.h"
 
 namespace {
 
-/// y[m, n] = clamp(sum over k of x[m, k] * w[k, n] + bias[n] + residual[m, n]), everything
-/// row-major. Rows of w are a multiple of 16 bytes, the depth is a multiple of 8.
+/// y[m, n] = epilogue(sum over k of x[m, k] * w[k, n], bias[n], scale[n], residual[m, n]),
+/// everything row-major. Rows of w are a multiple of 16 bytes, the depth is a multiple of 8.
 using Product = MatmulArguments;
 
 constexpr int kMostRows = kMatmulMostRows, kTurn = kMatmulTurn;
@@ -18,8 +19,8 @@ constexpr int kMostRows = kMatmulMostRows, kTurn = kMatmulTurn;
 /// lane, the warp and the block of the cluster select the groups of eight rows of w that a thread
 /// reads.
 template <typename T, typename Out>
-DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, Out *y,
-                     const Product product) {
+DEVICE void multiply(const T *x, const T *w, const T *bias, const T *scale, const T *residual,
+                     Out *y, const Product product) {
   constexpr int kWidth = 16 / sizeof(T);
   const int lane = threadId() % 32, warp = threadId() / 32, lanes = product.lanes,
             groups = 32 / lanes;
@@ -28,13 +29,15 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, O
   // Lanes beyond the last column read the last column and store nothing.
   const T *from = w + min(firstColumn + lane % lanes * kWidth, product.columns - kWidth);
 
-  // Load bias and residual while the sums are computed.
+  // Load the operands of the epilogue while the sums are computed.
   const int results = product.rows * pitch, result = resultOf(results, rank, product.split);
   const int row = result / pitch, column = firstColumn + result % pitch;
   const bool stores = result < results && column < product.columns;
-  Elements<T, 4> biases = {}, residuals = {};
+  Elements<T, 4> biases = {}, scales = {1, 1, 1, 1}, residuals = {};
   if (bias && stores)
     biases = loadFour(bias + column);
+  if (scale && stores)
+    scales = loadFour(scale + column);
   if (residual && stores)
     residuals = loadFour(residual + (long)row * product.columns + column);
 
@@ -73,13 +76,10 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, O
     }
   Floats sum = addShares(partial, results, result, product.warps, product.split);
   if (stores) {
-    if (residual)
-      sum += __builtin_convertvector(residuals, Floats);
-    if (bias)
-      sum += __builtin_convertvector(biases, Floats);
 #pragma unroll
     for (int i = 0; i < 4; ++i)
-      sum[i] = clamp(sum[i], product.lower, product.upper);
+      sum[i] =
+          finish(sum[i], (float)biases[i], (float)scales[i], (float)residuals[i], product.epilogue);
     *(Elements<Out, 4> *)(y + (long)row * product.columns + column) =
         __builtin_convertvector(sum, Elements<Out, 4>);
   }
@@ -92,8 +92,9 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *residual, O
 
 #define CONVOY_MATMUL(T, Out, inName, outName)                                                     \
   LIBRARY void convoy_matmul_##inName##_##outName(const T *x, const T *w, const T *bias,           \
-                                                  const T *residual, Out *y, Product product) {    \
-    multiply<T, Out>(x, w, bias, residual, y, product);                                            \
+                                                  const T *scale, const T *residual, Out *y,       \
+                                                  Product product) {                               \
+    multiply<T, Out>(x, w, bias, scale, residual, y, product);                                     \
   }
 CONVOY_MATMUL(f16, f16, f16, f16)
 CONVOY_MATMUL(f16, float, f16, f32)

@@ -14,6 +14,14 @@
 DEVICE u64 factorAt(u32 address, int next, int below) {
   return (u64)(address >> 4 & 0x3fff) | (u64)(next >> 4) << 16 | (u64)(below >> 4) << 32;
 }
+/// The descriptor of a factor with the 128-byte swizzle: lines of 128 bytes, of which chunk i of 16
+/// bytes of line j is at place i ^ j % 8, in matrices of eight lines, 1024 bytes. A line is a row
+/// or a column of the factor (K-major), or 64 numbers of one k (MN-major). `next` is the distance
+/// in bytes between slabs of 64 numbers if it is MN-major. The address of the first line is a
+/// multiple of 1024.
+DEVICE u64 swizzledFactorAt(u32 address, int next) {
+  return factorAt(address, next, 1024) | 1ull << 62;
+}
 /// The descriptor of a factor at an offset of `bytes`, a multiple of 16.
 DEVICE u64 further(u64 factor, int bytes) {
   return (factor & ~0xffffffffull) | ((u32)factor + (bytes >> 4));
@@ -107,8 +115,8 @@ template <typename T, int columns> struct Products;
 #define CONVOY_SUMS_216 CONVOY_SUMS_208, CONVOY_SUMS_8(26)
 #define CONVOY_SUMS_224 CONVOY_SUMS_216, CONVOY_SUMS_8(27)
 #define CONVOY_SUMS_232 CONVOY_SUMS_224, CONVOY_SUMS_8(28)
-#define CONVOY_PRODUCTS_OF(T, columns, shape, types, order)                                        \
-  template <> struct Products<T, columns> {                                                        \
+#define CONVOY_PRODUCTS_OF(Name, T, columns, shape, types, order)                                  \
+  template <> struct Name<T, columns> {                                                            \
     DEVICE void start(float (&sums)[columns / 8][4], u64 a, u64 b, bool first) {                   \
       asm volatile("{\n\t.reg .pred p;\n\tsetp.eq.b32 p, %[first], 0;\n\t"                         \
                    "wgmma.mma_async.sync.aligned.m64n" #columns shape ".f32." types                \
@@ -118,20 +126,30 @@ template <typename T, int columns> struct Products;
     }                                                                                              \
   }
 #define CONVOY_PRODUCTS(T, shape, types, order)                                                    \
-  CONVOY_PRODUCTS_OF(T, 32, shape, types, order);                                                  \
-  CONVOY_PRODUCTS_OF(T, 64, shape, types, order);                                                  \
-  CONVOY_PRODUCTS_OF(T, 80, shape, types, order);                                                  \
-  CONVOY_PRODUCTS_OF(T, 88, shape, types, order);                                                  \
-  CONVOY_PRODUCTS_OF(T, 96, shape, types, order);                                                  \
-  CONVOY_PRODUCTS_OF(T, 104, shape, types, order);                                                 \
-  CONVOY_PRODUCTS_OF(T, 112, shape, types, order);                                                 \
-  CONVOY_PRODUCTS_OF(T, 120, shape, types, order);                                                 \
-  CONVOY_PRODUCTS_OF(T, 128, shape, types, order);                                                 \
-  CONVOY_PRODUCTS_OF(T, 176, shape, types, order);                                                 \
-  CONVOY_PRODUCTS_OF(T, 232, shape, types, order)
+  CONVOY_PRODUCTS_OF(Products, T, 32, shape, types, order);                                        \
+  CONVOY_PRODUCTS_OF(Products, T, 64, shape, types, order);                                        \
+  CONVOY_PRODUCTS_OF(Products, T, 80, shape, types, order);                                        \
+  CONVOY_PRODUCTS_OF(Products, T, 88, shape, types, order);                                        \
+  CONVOY_PRODUCTS_OF(Products, T, 96, shape, types, order);                                        \
+  CONVOY_PRODUCTS_OF(Products, T, 104, shape, types, order);                                       \
+  CONVOY_PRODUCTS_OF(Products, T, 112, shape, types, order);                                       \
+  CONVOY_PRODUCTS_OF(Products, T, 120, shape, types, order);                                       \
+  CONVOY_PRODUCTS_OF(Products, T, 128, shape, types, order);                                       \
+  CONVOY_PRODUCTS_OF(Products, T, 176, shape, types, order);                                       \
+  CONVOY_PRODUCTS_OF(Products, T, 232, shape, types, order)
 // Only 16-bit types have transpose flags; 0 is K-major.
 CONVOY_PRODUCTS(f16, "k16", "f16.f16", ", 0, 0");
 CONVOY_PRODUCTS(bf16, "k16", "bf16.bf16", ", 0, 0");
 CONVOY_PRODUCTS(float, "k8", "tf32.tf32", "");
+
+/// Like Products, with 16 rows of `b` in memory, each of contiguous columns (MN-major).
+template <typename T, int columns> struct ProductsOfRows;
+#define CONVOY_PRODUCTS_OF_ROWS(T, types)                                                          \
+  CONVOY_PRODUCTS_OF(ProductsOfRows, T, 64, "k16", types, ", 0, 1");                               \
+  CONVOY_PRODUCTS_OF(ProductsOfRows, T, 96, "k16", types, ", 0, 1");                               \
+  CONVOY_PRODUCTS_OF(ProductsOfRows, T, 128, "k16", types, ", 0, 1");                              \
+  CONVOY_PRODUCTS_OF(ProductsOfRows, T, 192, "k16", types, ", 0, 1")
+CONVOY_PRODUCTS_OF_ROWS(f16, "f16.f16");
+CONVOY_PRODUCTS_OF_ROWS(bf16, "bf16.bf16");
 
 #endif // CONVOY_DEVICE_WGMMA_H

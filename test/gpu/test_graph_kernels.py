@@ -61,6 +61,14 @@ def build(name: str):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return torch.relu(self.layer(x) + torch.cat([x, x, x, x], 1))
 
+    class Scaled(nn.Module):
+        def __init__(self, layer: nn.Module, columns: int) -> None:
+            super().__init__()
+            self.layer, self.scale = layer, nn.Parameter(torch.randn(columns))
+
+        def forward(self, x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+            return other + self.scale * self.layer(x)
+
     class Last(nn.Module):
         """The last layer of a network, whose result is cast to float32."""
 
@@ -187,8 +195,23 @@ def build(name: str):
         # Columns that fill no strip, terms that fill no iteration of a block.
         "matmul_odd": (nn.Linear(1048, 104), [(5, 1048)]),
         "matmul_small": (nn.Linear(8, 16), [(1, 8)]),
+        "matmul_gelu": (nn.Sequential(nn.Linear(256, 512), nn.GELU()), [(4, 256)]),
+        "matmul_scale": (Scaled(nn.Linear(512, 256), 256), [(2, 512), (2, 256)]),
         # More terms than a block has threads.
         "matmul_long": (nn.Linear(25088, 256), [(1, 25088)]),
+        # Many rows, for the tensor cores of sm_90a: rows, columns and terms that no tile divides,
+        # one step, and every epilogue.
+        "product_gelu": (nn.Sequential(nn.Linear(768, 1536), nn.GELU()), [(394, 768)]),
+        "product_tanh": (
+            nn.Sequential(nn.Linear(320, 640), nn.GELU(approximate="tanh")),
+            [(1024, 320)],
+        ),
+        "product_swish": (nn.Sequential(nn.Linear(72, 200), nn.SiLU()), [(77, 72)]),
+        "product_relu6": (nn.Sequential(nn.Linear(24, 40, bias=False), nn.ReLU6()), [(50, 24)]),
+        "product_residual": (Residual(nn.Linear(1024, 264)), [(3001, 1024), (3001, 264)]),
+        "product_scale": (Scaled(nn.Linear(384, 96), 96), [(12544, 384), (12544, 96)]),
+        "product_wide": (nn.Linear(96, 4104), [(129, 96)]),
+        "product_alone": (nn.Linear(64, 8, bias=False), [(9, 64)]),
     }
     module, shapes = table[name]
     return (module if isinstance(module, Last) else More(module)).eval(), tuple(
@@ -207,10 +230,12 @@ CASES = (
     "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",
     "mean_resnet", "mean_odd", "mean_large", "mean_batch",
     "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd",
-    "matmul_small", "matmul_long",
+    "matmul_small", "matmul_gelu", "matmul_scale", "matmul_long",
+    "product_gelu", "product_tanh", "product_swish", "product_relu6", "product_residual",
+    "product_scale", "product_wide", "product_alone",
 )  # fmt: skip
-#: cuDNN pools no bfloat16.
-OWN_DTYPES = {"mean": ("float16", "float32")}
+#: cuDNN pools no bfloat16; the kernel for products of many rows has no float32.
+OWN_DTYPES = {"mean": ("float16", "float32"), "product": ("float16", "bfloat16")}
 PAIRS = [
     (name, dtype) for name in CASES for dtype in OWN_DTYPES.get(name.partition("_")[0], DTYPES)
 ]
@@ -247,10 +272,10 @@ def test_every_kernel_is_correct(name: str, dtype: str, folder: Path) -> None:
         assert tried == dict.fromkeys(kernel.variant for kernel in graph.kernels)
         assert tried, "the case must have kernels"
         assert any(variant.startswith("wgmma") for variant in tried) or not name.startswith(
-            "wgmma"
+            ("wgmma", "product")
         ), "it is one for sm_90a's tensor cores"
     # Without tuning, a small convolution or product runs on its first kernel, with poisoned memory;
-    # compared with PyTorch.
+    # compared with PyTorch. Tuning has compared all others with it.
     test_kernels.run(
         folder,
         name,

@@ -62,7 +62,7 @@ cudnn.graph @multiplied(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn
 
 // -----
 
-// expected-remark @+1 {{no kernel: it computes sigmoid_fwd, which is not a sum before one relu or swish}}
+// expected-remark @+1 {{no kernel: it computes sigmoid_fwd, which is not a sum before one relu, swish or gelu}}
 cudnn.graph @sigmoid(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x1x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x1x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise sigmoid_fwd(%0) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>

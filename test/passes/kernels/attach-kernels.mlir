@@ -118,7 +118,7 @@ cudnn.graph @channels(%x: !cudnn.tensor_desc<1x12x14x14xf16, NHWC>, %w: !cudnn.t
 
 // -----
 
-// expected-remark @+1 {{no kernel: sums are not with one bias and one residual of the result's shape, in the input's element type}}
+// expected-remark @+1 {{no kernel: operands are not one bias, one scale and one residual of the result's shape, in the input's element type}}
 cudnn.graph @broadcast(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x1x14x14xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<1x1x14x14xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -136,7 +136,7 @@ cudnn.graph @twice(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tens
 
 // -----
 
-// expected-remark @+1 {{no kernel: sums are not with one bias and one residual of the result's shape, in the input's element type}}
+// expected-remark @+1 {{no kernel: operands are not one bias, one scale and one residual of the result's shape, in the input's element type}}
 cudnn.graph @two_vectors(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>, %c: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
