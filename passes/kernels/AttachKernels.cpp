@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Passes.h"
+#include "passes/kernels/AttentionKernels.h"
 #include "passes/kernels/Conv1x1WgmmaKernels.h"
 #include "passes/kernels/ConvKernels.h"
 #include "passes/kernels/ConvWgmmaKernels.h"
@@ -70,6 +71,8 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
 }
 
 static Offer offerMatmul(cudnn::GraphOp graph, bool, std::string &reason) {
+  if (std::optional<AttentionGraph> attention = matchAttentionGraph(graph))
+    return offerAttention(*attention, reason);
   std::optional<MatmulGraph> form = matchMatmulGraph(graph, reason);
   if (!form)
     return {};

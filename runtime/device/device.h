@@ -118,6 +118,14 @@ DEVICE void loadMatrices(u32 (&to)[4], u32 address) {
                : "memory");
 }
 
+/// Like loadMatrices, but transposes each matrix.
+DEVICE void loadTransposed(u32 (&to)[4], u32 address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(address)
+               : "memory");
+}
+
 /// Operations per element type. `multiply` adds the product of a matrix of 16 rows of 32 bytes and
 /// a matrix of 8 columns of 32 bytes to a matrix of floats, distributed over a warp as in
 /// mma.m16n8k16 and mma.m16n8k8. Products of 16-bit floats are exact; f32 factors must be rounded

@@ -25,6 +25,25 @@ struct EpilogueArguments {
   float lower, upper;
 };
 
+/// attention.cu: y = softmax(scale * q * transpose(k) + mask) * v for every batch and head. With
+/// `causal`, a row sees the columns up to its own number.
+struct AttentionArguments {
+  int batches, heads, keyHeads; ///< `keyHeads` of k and v, which divide the heads of q
+  int rows, columns;            ///< of the scores: rows of q; rows of k and v
+  int depth, width;             ///< elements per row of q and k, and of v and y
+  /// Distances in elements: of batches, heads and rows; of the mask also of columns. 0 for a dim of
+  /// the mask of size 1.
+  int query[3], key[3], value[3], mask[4], result[3];
+  float scale;
+  int causal;
+  int warps; ///< warps per block; each computes 16 rows
+};
+/// Columns of the scores per step, and number of steps in shared memory.
+constexpr int kAttentionColumns = 64, kAttentionStages = 2;
+/// Bounds of depth and width.
+#define CONVOY_ATTENTION_DEPTHS(X) X(32) X(64) X(96) X(128)
+constexpr int kAttentionDepths[] = {CONVOY_ATTENTION_DEPTHS(CONVOY_ITEM)};
+
 /// conv.cu: y[m, n] = clamp(sum of x * w + bias[n] + residual[m, n]), in channels-last memory.
 struct ConvArguments {
   int images, height, width, channels;  ///< x

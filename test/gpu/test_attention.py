@@ -81,6 +81,11 @@ CASES = {
 }
 
 
+def _has_kernel(name: str) -> bool:
+    case = CASES[name]
+    return set(_HALF) <= set(case.on_cudnn) and max(case.query[3], case.key[2]) <= 128
+
+
 def build(name: str) -> tuple[Any, tuple[Any, ...]]:
     """The module of a case and its inputs, which every dtype represents."""
     import torch
@@ -137,15 +142,35 @@ folder = test_kernels.folder_of("CONVOY_ATTENTION_CASES")
 def test_attention_is_that_of_pytorch(name: str, dtype: str, folder: Path) -> None:
     if not (folder / f"{name}.{dtype}.convoy").exists():
         write(name, dtype, folder)
-    graphs, results, expected = test_kernels.run_with_graphs(folder, name, dtype)
-    on_cudnn = any(graph.startswith("attention") for graph in graphs)
-    assert on_cudnn == (dtype in CASES[name].on_cudnn), graphs
+    plans, results, expected = test_kernels.run_with_plans(folder, name, dtype)
+    on_cudnn = any(plan.graph.startswith("attention") for plan in plans)
+    assert on_cudnn == (dtype in CASES[name].on_cudnn), plans
     hidden = [np.isnan(each) for each in expected]
     assert all((np.isnan(a) == b).all() for a, b in zip(results, hidden, strict=True))
     # cuDNN's products in float32 round to TF32. Its attention does not.
     limit = TOLERANCE[dtype] if on_cudnn or dtype != "float32" else 2e-3
     test_kernels.expect_close(
         *([np.nan_to_num(each) for each in arrays] for arrays in (results, expected)), limit
+    )
+
+
+@pytest.mark.parametrize("dtype", _HALF)
+@pytest.mark.parametrize("name", [name for name in CASES if _has_kernel(name)])
+def test_the_kernel_is_that_of_pytorch(name: str, dtype: str, folder: Path) -> None:
+    """Without cuDNN's engines."""
+    from convoy_runtime import PlanOptions
+
+    if not (folder / f"{name}.{dtype}.convoy").exists():
+        write(name, dtype, folder)
+    excluded = PlanOptions(exclude_engines=tuple(range(128)))
+    plans, results, expected = test_kernels.run_with_plans(folder, name, dtype, excluded)
+    (plan,) = [plan for plan in plans if plan.graph.startswith("attention")]
+    assert plan.kernel is not None
+    hidden = [np.isnan(each) for each in expected]
+    assert all((np.isnan(a) == b).all() for a, b in zip(results, hidden, strict=True))
+    test_kernels.expect_close(
+        *([np.nan_to_num(each) for each in arrays] for arrays in (results, expected)),
+        TOLERANCE[dtype],
     )
 
 

@@ -27,6 +27,7 @@ def build(name: str):
     """The module and its inputs: a convolution or a product with its epilogue, a mean, or the first
     layers of a network."""
     import torch
+    import torch.nn.functional as F
     from torch import nn
 
     torch.manual_seed(0)
@@ -68,6 +69,14 @@ def build(name: str):
 
         def forward(self, x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
             return other + self.scale * self.layer(x)
+
+    class Attention(nn.Module):
+        def __init__(self, **options: bool) -> None:
+            super().__init__()
+            self.options = options
+
+        def forward(self, q, k, v, mask=None) -> torch.Tensor:
+            return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, **self.options)
 
     class Last(nn.Module):
         """The last layer of a network, whose result is cast to float32."""
@@ -211,6 +220,8 @@ def build(name: str):
         "product_residual": (Residual(nn.Linear(1024, 264)), [(3001, 1024), (3001, 264)]),
         "product_scale": (Scaled(nn.Linear(384, 96), 96), [(12544, 384), (12544, 96)]),
         "product_wide": (nn.Linear(96, 4104), [(129, 96)]),
+        "attention_long": (Attention(is_causal=True), [(2, 4, 500, 96)] * 3),
+        "attention_windows": (Attention(), [(64, 3, 49, 32)] * 3 + [(1, 3, 49, 49)]),
         "product_alone": (nn.Linear(64, 8, bias=False), [(9, 64)]),
     }
     module, shapes = table[name]
@@ -231,11 +242,16 @@ CASES = (
     "mean_resnet", "mean_odd", "mean_large", "mean_batch",
     "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd",
     "matmul_small", "matmul_gelu", "matmul_scale", "matmul_long",
+    "attention_long", "attention_windows",
     "product_gelu", "product_tanh", "product_swish", "product_relu6", "product_residual",
     "product_scale", "product_wide", "product_alone",
 )  # fmt: skip
-#: cuDNN pools no bfloat16; the kernel for products of many rows has no float32.
-OWN_DTYPES = {"mean": ("float16", "float32"), "product": ("float16", "bfloat16")}
+#: cuDNN pools no bfloat16; the kernels for attention and products of many rows have no float32.
+OWN_DTYPES = {
+    "mean": ("float16", "float32"),
+    "product": ("float16", "bfloat16"),
+    "attention": ("float16", "bfloat16"),
+}
 PAIRS = [
     (name, dtype) for name in CASES for dtype in OWN_DTYPES.get(name.partition("_")[0], DTYPES)
 ]

@@ -13,10 +13,13 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+
+if TYPE_CHECKING:
+    from convoy_runtime import PlanOptions, PlanReport
 
 pytestmark = pytest.mark.gpu
 
@@ -230,13 +233,13 @@ def run(folder: Path, name: str, dtype: str, tolerance: dict[str, float]) -> Non
         compare(output, stored[f"expected{i}"], max(tolerance[dtype], tolerance[dtypes[i]]))
 
 
-def run_with_graphs(
-    folder: Path, name: str, dtype: str
-) -> tuple[list[str], Sequence[np.ndarray], list[np.ndarray]]:
-    """Runs a stored case with poisoned memory.
+def run_with_plans(
+    folder: Path, name: str, dtype: str, options: PlanOptions | None = None
+) -> tuple[Sequence[PlanReport], Sequence[np.ndarray], list[np.ndarray]]:
+    """Runs a stored case with poisoned memory and these options.
 
     Returns:
-        The names of the program's graphs, its outputs, and the expected ones.
+        The plans of the program's graphs, its outputs, and the expected ones.
     """
     import convoy_runtime
 
@@ -244,10 +247,9 @@ def run_with_graphs(
     inputs = [stored[key] for key in stored.files if key.startswith("input")]
     expected = [stored[key] for key in stored.files if key.startswith("expected")]
     with convoy_runtime.load(
-        folder / f"{name}.{dtype}.convoy", plan_cache=False, poison=True
+        folder / f"{name}.{dtype}.convoy", plan_cache=False, poison=True, options=options
     ) as program:
-        graphs = [graph.name for graph in program.manifest.graphs]
-        return graphs, program.run_numpy(*inputs), expected
+        return program.plans, program.run_numpy(*inputs), expected
 
 
 def expect_close(

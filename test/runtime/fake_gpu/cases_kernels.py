@@ -136,6 +136,14 @@ def test_cudnn_runs_without_tuning(write: Write, fake_cudnn: ctypes.CDLL) -> Non
     )
 
 
+def test_a_kernel_runs_what_no_engine_may(write: Write) -> None:
+    """Untuned, although plans of cuDNN are preferred."""
+    without = PlanOptions(exclude_engines=tuple(range(64)))
+    (report,) = load(write(FAST, preference="plan"), options=without)
+    assert (report.engine, report.kernel, report.origin) == (None, "fast", "kernel")
+    assert any("is an excluded engine" in reason for reason in report.rejected)
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

@@ -88,7 +88,8 @@ class Planner:
             The plan.
 
         Raises:
-            CudnnError: cuDNN rejects the operation graph, and there are no alternatives.
+            CudnnError: cuDNN rejects the operation graph, and there are neither kernels nor
+                alternatives.
             PlanError: No plan can be built, or `strict` is set and no plan is stored.
         """
         rejected: list[str] = []
@@ -126,9 +127,11 @@ class Planner:
                         self.candidates(graph, operations, rejected, self._options.heuristics), None
                     )
             except CudnnError as error:
-                if not graph.alternatives:
+                if not graph.alternatives and not graph.kernels:
                     raise
                 rejected.append(str(error))
+        if plan is None and not prefers_kernel:
+            plan = next(self.kernels.plans(graph, rejected), None)
         if plan is None:
             plan = next(self.by_alternatives(graph, rejected, self._first_of_step), None)
         if plan is None:

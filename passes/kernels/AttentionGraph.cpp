@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/kernels/AttentionGraph.h"
+
+using namespace mlir;
+using convoy::cudnn::PointwiseMode;
+using convoy::cudnn::ReductionMode;
+using convoy::cudnn::TensorDescType;
+
+namespace convoy {
+
+TensorDescType AttentionGraph::argument(unsigned number) const {
+  return cast<TensorDescType>(cudnn::GraphOp(graph).getArgument(number).getType());
+}
+
+TensorDescType AttentionGraph::result() const {
+  return cast<TensorDescType>(cudnn::GraphOp(graph).getResultTypes()[0]);
+}
+
+/// The op that computes `value`, if it is a pointwise operation of this mode in f32.
+static cudnn::PointwiseOp pointwise(Value value, PointwiseMode mode) {
+  auto op = value.getDefiningOp<cudnn::PointwiseOp>();
+  bool matches = op && op.getMode() == mode && op.getAlpha1().isExactlyValue(1.0) &&
+                 op.getAlpha2().isExactlyValue(1.0);
+  return matches ? op : cudnn::PointwiseOp();
+}
+
+static std::optional<double> constant(Value value) {
+  auto op = value.getDefiningOp<cudnn::ConstantOp>();
+  auto number = op ? dyn_cast<FloatAttr>(op.getValue()) : FloatAttr();
+  return number ? std::optional(number.getValueAsDouble()) : std::nullopt;
+}
+
+/// The input of a reduction of this mode.
+static Value reduced(Value value, ReductionMode mode) {
+  auto op = value.getDefiningOp<cudnn::ReductionOp>();
+  return op && op.getMode() == mode ? op.getX() : Value();
+}
+
+/// Whether `value` is the number of each element's row (axis 2) or column (axis 3).
+static bool isIndex(Value value, int64_t axis) {
+  cudnn::PointwiseOp op = pointwise(value, PointwiseMode::GenIndex);
+  return op && op.getAxis() == axis;
+}
+
+/// The scores before a causal mask, or `value` if there is none.
+static Value withoutCausalMask(Value value) {
+  cudnn::PointwiseOp select = pointwise(value, PointwiseMode::BinarySelect);
+  if (!select)
+    return value;
+  cudnn::PointwiseOp kept = pointwise(select.getInputs()[2], PointwiseMode::CmpGe);
+  bool matches = constant(select.getInputs()[1]) == -std::numeric_limits<double>::infinity() &&
+                 kept && isIndex(kept.getInputs()[0], 2) && isIndex(kept.getInputs()[1], 3);
+  return matches ? select.getInputs()[0] : Value();
+}
+
+std::optional<AttentionGraph> matchAttentionGraph(cudnn::GraphOp graph) {
+  AttentionGraph form = {graph};
+  form.hasMask = graph.getNumArguments() == 4;
+  if (graph.getNumResults() != 2 || (graph.getNumArguments() != 3 && !form.hasMask))
+    return std::nullopt;
+  Operation *end = graph.getBody().front().getTerminator();
+  auto last = end->getOperand(0).getDefiningOp<cudnn::MatmulOp>();
+  if (!last || last.getB() != graph.getArgument(2) || last.getMOverride() || last.getNOverride() ||
+      last.getKOverride())
+    return std::nullopt;
+  cudnn::PointwiseOp quotient = pointwise(last.getA(), PointwiseMode::Div);
+  cudnn::PointwiseOp powers =
+      quotient ? pointwise(quotient.getInputs()[0], PointwiseMode::Exp) : quotient;
+  cudnn::PointwiseOp difference =
+      powers ? pointwise(powers.getInputs()[0], PointwiseMode::Sub) : powers;
+  if (!difference || reduced(quotient.getInputs()[1], ReductionMode::Add) != powers.getY())
+    return std::nullopt;
+  Value scores = difference.getInputs()[0];
+  cudnn::PointwiseOp stats = pointwise(end->getOperand(1), PointwiseMode::Add);
+  if (reduced(difference.getInputs()[1], ReductionMode::Max) != scores || !stats ||
+      stats.getInputs()[0] != difference.getInputs()[1])
+    return std::nullopt;
+  cudnn::PointwiseOp logarithm = pointwise(stats.getInputs()[1], PointwiseMode::Log);
+  if (!logarithm || logarithm.getInputs()[0] != quotient.getInputs()[1])
+    return std::nullopt;
+
+  Value masked = withoutCausalMask(scores);
+  if (!masked)
+    return std::nullopt;
+  form.causal = masked != scores;
+  if (form.hasMask) {
+    cudnn::PointwiseOp sum = pointwise(masked, PointwiseMode::Add);
+    if (!sum || sum.getInputs()[1] != graph.getArgument(3))
+      return std::nullopt;
+    masked = sum.getInputs()[0];
+  }
+  cudnn::PointwiseOp scaled = pointwise(masked, PointwiseMode::Mul);
+  std::optional<double> scale = scaled ? constant(scaled.getInputs()[1]) : std::nullopt;
+  auto first = scaled ? scaled.getInputs()[0].getDefiningOp<cudnn::MatmulOp>() : cudnn::MatmulOp();
+  if (!scale || !first || first.getA() != graph.getArgument(0) ||
+      first.getB() != graph.getArgument(1) || first.getMOverride() || first.getNOverride() ||
+      first.getKOverride())
+    return std::nullopt;
+  form.scale = *scale;
+  return form;
+}
+
+} // namespace convoy

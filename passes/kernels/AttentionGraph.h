@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Matches graphs of attention for Convoy's kernel.
+
+#ifndef CONVOY_PASSES_KERNELS_ATTENTIONGRAPH_H
+#define CONVOY_PASSES_KERNELS_ATTENTIONGRAPH_H
+
+#include "dialect/cudnn/CudnnOps.h"
+#include <optional>
+
+namespace convoy {
+
+/// softmax(scale * q * k + mask) * v, with k already transposed, as `buildAttentionGraph` of
+/// passes/fusion writes it: arguments q, k, v and the mask, and two results, of which the second
+/// one is the logarithms of the sums of exponentials.
+struct AttentionGraph {
+  cudnn::GraphOp graph;
+  double scale = 1;
+  bool hasMask = false, causal = false;
+
+  cudnn::TensorDescType argument(unsigned number) const;
+  cudnn::TensorDescType result() const;
+};
+
+/// Matches a `graph` of this form. Otherwise returns nothing.
+std::optional<AttentionGraph> matchAttentionGraph(cudnn::GraphOp graph);
+
+} // namespace convoy
+
+#endif // CONVOY_PASSES_KERNELS_ATTENTIONGRAPH_H

@@ -1,0 +1,44 @@
+// RUN: convoy-opt %s --split-input-file --tcp-form-groups --convert-tcp-to-cudnn --cse --cudnn-attach-kernels=remarks --verify-diagnostics | filecheck %s
+
+// Windows: one step of columns, which the kernel is preferred for. The mask has one row of windows.
+// CHECK: gpu.module @attention_mask_0_64x32 [#nvvm.target<O = 3, chip = "sm_80">]
+// CHECK: llvm.func @attention_mask_0_64x32(%[[Q:.*]]: !llvm.ptr, %[[K:.*]]: !llvm.ptr, %[[V:.*]]: !llvm.ptr, %[[M:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr, %[[S:.*]]: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 128>}
+// CHECK: llvm.call @convoy_attention_f16_32(%[[Q]], %[[K]], %[[V]], %[[M]], %[[Y]], %[[S]],
+// CHECK-NOT: gpu.module
+// CHECK: cudnn.graph @attention_mask_0(
+// CHECK-SAME: cudnn.kernels = [{block = 128 : i64, chip = "sm_80", grid = 192 : i64, name = "attention_mask_0_64x32", shared_bytes = 10240 : i64, tf32 = false, variant = "64x32"}]
+// CHECK-SAME: cudnn.preference = "kernel"
+func.func @windows(%q: tensor<64x3x49x32xf16>, %k: tensor<64x3x49x32xf16>, %v: tensor<64x3x49x32xf16>, %m: tensor<1x3x49x49xf16>) -> tensor<64x3x49x32xf16> attributes {tcp.target = "cuda"} {
+  %o = tcp.attention %q, %k, %v mask %m {scale = 0.125 : f64} : tensor<64x3x49x32xf16>, tensor<64x3x49x32xf16>, tensor<64x3x49x32xf16>, tensor<1x3x49x49xf16> -> tensor<64x3x49x32xf16>
+  return %o : tensor<64x3x49x32xf16>
+}
+
+// -----
+
+// Shared heads of key and value, a causal mask, and a null pointer for the mask.
+// CHECK: %[[NONE:.*]] = llvm.mlir.zero : !llvm.ptr
+// CHECK: llvm.call @convoy_attention_bf16_96(%{{.*}}, %{{.*}}, %{{.*}}, %[[NONE]], %{{.*}}, %{{.*}},
+// CHECK: cudnn.graph @attention_causal_0(
+// CHECK-SAME: grid = 128 : i64, name = "attention_causal_0_64x96", shared_bytes = 53248 : i64
+// CHECK-SAME: grid = 64 : i64, name = "attention_causal_0_128x96"
+// CHECK-SAME: cudnn.preference = "plan"
+func.func @causal(%q: tensor<2x8x512x96xbf16>, %k: tensor<2x2x512x96xbf16>) -> tensor<2x8x512x96xbf16> attributes {tcp.target = "cuda"} {
+  %o = tcp.attention %q, %k, %k {causal, scale = 0.125 : f64} : tensor<2x8x512x96xbf16>, tensor<2x2x512x96xbf16>, tensor<2x2x512x96xbf16> -> tensor<2x8x512x96xbf16>
+  return %o : tensor<2x8x512x96xbf16>
+}
+
+// -----
+
+func.func @wide(%q: tensor<2x8x64x160xf16>) -> tensor<2x8x64x160xf16> attributes {tcp.target = "cuda"} {
+  // expected-remark @+1 {{no kernel: a row of query or value has more than 128 elements}}
+  %o = tcp.attention %q, %q, %q {scale = 0.125 : f64} : tensor<2x8x64x160xf16>, tensor<2x8x64x160xf16>, tensor<2x8x64x160xf16> -> tensor<2x8x64x160xf16>
+  return %o : tensor<2x8x64x160xf16>
+}
+
+// -----
+
+func.func @floats(%q: tensor<2x8x64x64xf32>) -> tensor<2x8x64x64xf32> attributes {tcp.target = "cuda"} {
+  // expected-remark @+1 {{no kernel: the kernel for attention is for 16-bit floats}}
+  %o = tcp.attention %q, %q, %q {scale = 0.125 : f64} : tensor<2x8x64x64xf32>, tensor<2x8x64x64xf32>, tensor<2x8x64x64xf32> -> tensor<2x8x64x64xf32>
+  return %o : tensor<2x8x64x64xf32>
+}
