@@ -68,6 +68,11 @@ PADDED: dict[str, tuple[Any, torch.Tensor]] = {
     "cumsum of another dim": (lambda x: x.cumsum(1), ROWS),
     "topk": (lambda x: x.topk(2, -1), ROWS),
     "gather": (lambda x: x.gather(1, x.argsort(1)), ROWS),
+    "row by arange": (lambda x: x[torch.arange(x.shape[0]), x.argmax(1)[:, 0]], ROWS),
+    "mask by arange": (
+        lambda x: x[torch.arange(x.shape[0])[:, None, None], torch.arange(6)] + 1,
+        ROWS,
+    ),
     "zeros of the size": (lambda x: torch.cat([torch.zeros(x.shape[0], 1, 8), x], 1), ROWS),
     "bilinear": (lambda x: functional.interpolate(x, scale_factor=2, mode="bilinear"), IMAGES),
     "two results": (lambda x: (x.sum(1), x.flatten(0, 1).exp()), ROWS),

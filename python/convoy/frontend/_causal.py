@@ -8,9 +8,10 @@ constant. It also takes no memory."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
+
+from convoy.frontend._emitter import Emitter
 
 __all__ = ["CausalMask"]
 
@@ -54,15 +55,7 @@ class CausalMask:
         insertion point. Returns the last one."""
         size, rank = self.shape[-1], len(self.shape)
 
-        def call(target: Any, *args: Any, **kwargs: Any) -> torch.fx.Node:
-            new = graph.call_function(target, args, kwargs)
-            values = torch.fx.node.map_arg((args, kwargs), lambda each: each.meta["val"])
-            with node.meta["val"].fake_mode:
-                value = target(*values[0], **values[1])
-            new.meta = {**node.meta, "val": value}
-            new.meta.pop("tensor_meta", None)
-            return new
-
+        call = Emitter(graph, node)
         indices = call(aten.arange.default, size, device="cpu", pin_memory=False)
         rows = call(aten.view.default, indices, [1] * (rank - 2) + [size, 1])
         columns = call(aten.view.default, indices, [1] * (rank - 1) + [size])

@@ -22,6 +22,7 @@ from torch.export.graph_signature import InputKind, InputSpec, TensorArgument
 from torch.fx.node import map_arg
 
 from convoy.frontend._causal import CausalMask
+from convoy.frontend._progressions import simplify_indices
 from convoy.frontend._types import unsupported_dtype
 
 __all__ = ["fold_constants"]
@@ -53,6 +54,7 @@ def fold_constants(program: torch.export.ExportedProgram) -> None:
     graph, specs = program.graph, program.graph_signature.input_specs
     constants = _constants(program)
     known = _known_values(graph, constants)
+    simplify_indices(graph, known)
     used = {node.name for node in graph.nodes if node.users and node.name in constants}
     last = [node for node in graph.nodes if node.op == "placeholder"][-1:]
     for node in _replaced(graph, known):
