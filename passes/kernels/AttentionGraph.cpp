@@ -31,10 +31,14 @@ static std::optional<double> constant(Value value) {
   return number ? std::optional(number.getValueAsDouble()) : std::nullopt;
 }
 
-/// The input of a reduction of this mode.
+/// The input of a reduction of rows of this mode: of the last one of four dims.
 static Value reduced(Value value, ReductionMode mode) {
   auto op = value.getDefiningOp<cudnn::ReductionOp>();
-  return op && op.getMode() == mode ? op.getX() : Value();
+  if (!op || op.getMode() != mode)
+    return {};
+  ArrayRef<int64_t> from = op.getX().getType().getShape(), to = op.getY().getType().getShape();
+  bool isOfRows = from.size() == 4 && from.drop_back() == to.drop_back() && to.back() == 1;
+  return isOfRows ? op.getX() : Value();
 }
 
 /// Whether `value` is the number of each element's row (axis 2) or column (axis 3).
@@ -52,6 +56,24 @@ static Value withoutCausalMask(Value value) {
   bool matches = constant(select.getInputs()[1]) == -std::numeric_limits<double>::infinity() &&
                  kept && isIndex(kept.getInputs()[0], 2) && isIndex(kept.getInputs()[1], 3);
   return matches ? select.getInputs()[0] : Value();
+}
+
+/// Whether the operands have one batch for each of the query's, key and value the same heads, which
+/// divide the query's, and the mask dims of 1 or of the scores.
+static bool hasShapes(const AttentionGraph &form) {
+  ArrayRef<int64_t> q = form.argument(0).getShape(), k = form.argument(1).getShape(),
+                    v = form.argument(2).getShape();
+  if (q.size() != 4 || k.size() != 4 || v.size() != 4)
+    return false;
+  int64_t scores[] = {q[0], q[1], q[2], k[3]}, result[] = {q[0], q[1], q[2], v[3]};
+  auto fits = [](auto sizes) {
+    auto [size, whole] = sizes;
+    return size == 1 || size == whole;
+  };
+  return k[0] == q[0] && v[0] == q[0] && k[1] == v[1] && q[1] % k[1] == 0 && q[3] == k[2] &&
+         k[3] == v[2] && form.result().getShape() == ArrayRef(result) &&
+         (!form.hasMask || (form.argument(3).getRank() == 4 &&
+                            llvm::all_of(llvm::zip(form.argument(3).getShape(), scores), fits)));
 }
 
 std::optional<AttentionGraph> matchAttentionGraph(cudnn::GraphOp graph) {
@@ -98,7 +120,7 @@ std::optional<AttentionGraph> matchAttentionGraph(cudnn::GraphOp graph) {
       first.getKOverride())
     return std::nullopt;
   form.scale = *scale;
-  return form;
+  return hasShapes(form) ? std::optional(form) : std::nullopt;
 }
 
 } // namespace convoy

@@ -59,21 +59,30 @@ static Variant variantOf(const AttentionGraph &form, int64_t bound, int64_t warp
   return variant;
 }
 
-/// Whether the kernel reads rows of `type` 16 bytes at a time: the elements of a row, dim `row`'s
-/// slices, are contiguous and aligned.
+/// Whether the kernel addresses `type`, and reads it 16 bytes at a time: elements along a dim are
+/// contiguous, and all others are aligned.
 static bool hasAlignedRows(TensorDescType type, int64_t along) {
   return type.getStrides()[along] == 1 && type.getShape()[along] % 8 == 0 &&
          type.getAlignment() % 16 == 0 &&
          llvm::all_of(llvm::enumerate(type.getStrides()), [&](auto each) {
-           return static_cast<int64_t>(each.index()) == along || each.value() % 8 == 0;
+           return static_cast<int64_t>(each.index()) == along ||
+                  (each.value() % 8 == 0 && llvm::isInt<32>(each.value()));
          });
 }
 
 Offer offerAttention(const AttentionGraph &form, std::string &reason) {
   TensorDescType q = form.argument(0), k = form.argument(1), v = form.argument(2);
   Type element = q.getElementType();
-  if (!element.isF16() && !element.isBF16()) {
-    reason = "the kernel for attention is for 16-bit floats";
+  auto isElement = [&](Type type) {
+    return cast<TensorDescType>(type).getElementType() == element;
+  };
+  cudnn::GraphOp graph = form.graph;
+  auto stats = cast<TensorDescType>(graph.getResultTypes()[1]);
+  if ((!element.isF16() && !element.isBF16()) ||
+      !llvm::all_of(graph.getArgumentTypes(), isElement) || !isElement(form.result()) ||
+      !stats.getElementType().isF32() || !stats.isRowMajor()) {
+    reason =
+        "the kernel for attention is for 16-bit floats of one type, and packed logarithms in f32";
     return {};
   }
   const int *bound = llvm::find_if(kAttentionDepths, [&](int64_t each) {

@@ -38,7 +38,45 @@ func.func @wide(%q: tensor<2x8x64x160xf16>) -> tensor<2x8x64x160xf16> attributes
 // -----
 
 func.func @floats(%q: tensor<2x8x64x64xf32>) -> tensor<2x8x64x64xf32> attributes {tcp.target = "cuda"} {
-  // expected-remark @+1 {{no kernel: the kernel for attention is for 16-bit floats}}
+  // expected-remark @+1 {{no kernel: the kernel for attention is for 16-bit floats of one type, and packed logarithms in f32}}
   %o = tcp.attention %q, %q, %q {scale = 0.125 : f64} : tensor<2x8x64x64xf32>, tensor<2x8x64x64xf32>, tensor<2x8x64x64xf32> -> tensor<2x8x64x64xf32>
   return %o : tensor<2x8x64x64xf32>
+}
+
+// -----
+
+// A softmax of columns.
+// expected-remark @+1 {{no kernel: the matrices are not two arguments of the same type in row-major memory, aligned to 16 bytes}}
+cudnn.graph @columns(%q: !cudnn.tensor_desc<2x4x64x64xf16, NCHW>, %k: !cudnn.tensor_desc<2x4x64x64xf16, stride = [16384, 4096, 1, 64]>, %v: !cudnn.tensor_desc<2x4x64x64xf16, NCHW>) -> (!cudnn.tensor_desc<2x4x64x64xf16, NCHW>, !cudnn.tensor_desc<2x4x1x64xf32, NCHW>) {
+  %0 = cudnn.matmul(%q, %k) type = f32 : !cudnn.tensor_desc<2x4x64x64xf16, NCHW>, !cudnn.tensor_desc<2x4x64x64xf16, stride = [16384, 4096, 1, 64]> -> !cudnn.tensor_desc<2x4x64x64xf32, NCHW>
+  %1 = cudnn.constant 1.250000e-01 : f32 -> !cudnn.tensor_desc<1x1x1x1xf32, NCHW>
+  %2 = cudnn.pointwise mul(%0, %1) type = f32 : !cudnn.tensor_desc<2x4x64x64xf32, NCHW>, !cudnn.tensor_desc<1x1x1x1xf32, NCHW> -> !cudnn.tensor_desc<2x4x64x64xf32, NCHW>
+  %3 = cudnn.reduction max(%2) type = f32 : !cudnn.tensor_desc<2x4x64x64xf32, NCHW> -> !cudnn.tensor_desc<2x4x1x64xf32, NCHW>
+  %4 = cudnn.pointwise sub(%2, %3) type = f32 : !cudnn.tensor_desc<2x4x64x64xf32, NCHW>, !cudnn.tensor_desc<2x4x1x64xf32, NCHW> -> !cudnn.tensor_desc<2x4x64x64xf32, NCHW>
+  %5 = cudnn.pointwise exp(%4) type = f32 : !cudnn.tensor_desc<2x4x64x64xf32, NCHW> -> !cudnn.tensor_desc<2x4x64x64xf32, NCHW>
+  %6 = cudnn.reduction add(%5) type = f32 : !cudnn.tensor_desc<2x4x64x64xf32, NCHW> -> !cudnn.tensor_desc<2x4x1x64xf32, NCHW>
+  %7 = cudnn.pointwise log(%6) type = f32 : !cudnn.tensor_desc<2x4x1x64xf32, NCHW> -> !cudnn.tensor_desc<2x4x1x64xf32, NCHW>
+  %8 = cudnn.pointwise add(%3, %7) type = f32 : !cudnn.tensor_desc<2x4x1x64xf32, NCHW>, !cudnn.tensor_desc<2x4x1x64xf32, NCHW> -> !cudnn.tensor_desc<2x4x1x64xf32, NCHW>
+  %9 = cudnn.pointwise div(%5, %6) type = f32 : !cudnn.tensor_desc<2x4x64x64xf32, NCHW>, !cudnn.tensor_desc<2x4x1x64xf32, NCHW> -> !cudnn.tensor_desc<2x4x64x64xf16, NCHW>
+  %10 = cudnn.matmul(%9, %v) type = f32 : !cudnn.tensor_desc<2x4x64x64xf16, NCHW>, !cudnn.tensor_desc<2x4x64x64xf16, NCHW> -> !cudnn.tensor_desc<2x4x64x64xf16, NCHW>
+  cudnn.return %10, %8 : !cudnn.tensor_desc<2x4x64x64xf16, NCHW>, !cudnn.tensor_desc<2x4x1x64xf32, NCHW>
+}
+
+// -----
+
+// One batch of keys and values for all.
+// expected-remark @+1 {{no kernel: the matrices are not two arguments of the same type in row-major memory, aligned to 16 bytes}}
+cudnn.graph @shared(%q: !cudnn.tensor_desc<2x4x64x64xf16, NCHW>, %k: !cudnn.tensor_desc<1x4x64x64xf16, stride = [16384, 4096, 1, 64]>, %v: !cudnn.tensor_desc<1x4x64x64xf16, NCHW>) -> (!cudnn.tensor_desc<2x4x64x64xf16, NCHW>, !cudnn.tensor_desc<2x4x64x1xf32, NCHW>) {
+  %0 = cudnn.matmul(%q, %k) type = f32 : !cudnn.tensor_desc<2x4x64x64xf16, NCHW>, !cudnn.tensor_desc<1x4x64x64xf16, stride = [16384, 4096, 1, 64]> -> !cudnn.tensor_desc<2x4x64x64xf32, NCHW>
+  %1 = cudnn.constant 1.250000e-01 : f32 -> !cudnn.tensor_desc<1x1x1x1xf32, NCHW>
+  %2 = cudnn.pointwise mul(%0, %1) type = f32 : !cudnn.tensor_desc<2x4x64x64xf32, NCHW>, !cudnn.tensor_desc<1x1x1x1xf32, NCHW> -> !cudnn.tensor_desc<2x4x64x64xf32, NCHW>
+  %3 = cudnn.reduction max(%2) type = f32 : !cudnn.tensor_desc<2x4x64x64xf32, NCHW> -> !cudnn.tensor_desc<2x4x64x1xf32, NCHW>
+  %4 = cudnn.pointwise sub(%2, %3) type = f32 : !cudnn.tensor_desc<2x4x64x64xf32, NCHW>, !cudnn.tensor_desc<2x4x64x1xf32, NCHW> -> !cudnn.tensor_desc<2x4x64x64xf32, NCHW>
+  %5 = cudnn.pointwise exp(%4) type = f32 : !cudnn.tensor_desc<2x4x64x64xf32, NCHW> -> !cudnn.tensor_desc<2x4x64x64xf32, NCHW>
+  %6 = cudnn.reduction add(%5) type = f32 : !cudnn.tensor_desc<2x4x64x64xf32, NCHW> -> !cudnn.tensor_desc<2x4x64x1xf32, NCHW>
+  %7 = cudnn.pointwise log(%6) type = f32 : !cudnn.tensor_desc<2x4x64x1xf32, NCHW> -> !cudnn.tensor_desc<2x4x64x1xf32, NCHW>
+  %8 = cudnn.pointwise add(%3, %7) type = f32 : !cudnn.tensor_desc<2x4x64x1xf32, NCHW>, !cudnn.tensor_desc<2x4x64x1xf32, NCHW> -> !cudnn.tensor_desc<2x4x64x1xf32, NCHW>
+  %9 = cudnn.pointwise div(%5, %6) type = f32 : !cudnn.tensor_desc<2x4x64x64xf32, NCHW>, !cudnn.tensor_desc<2x4x64x1xf32, NCHW> -> !cudnn.tensor_desc<2x4x64x64xf16, NCHW>
+  %10 = cudnn.matmul(%9, %v) type = f32 : !cudnn.tensor_desc<2x4x64x64xf16, NCHW>, !cudnn.tensor_desc<1x4x64x64xf16, NCHW> -> !cudnn.tensor_desc<2x4x64x64xf16, NCHW>
+  cudnn.return %10, %8 : !cudnn.tensor_desc<2x4x64x64xf16, NCHW>, !cudnn.tensor_desc<2x4x64x1xf32, NCHW>
 }
