@@ -104,7 +104,7 @@ std::optional<ConvGraph> Matcher::match() {
   Value result;
   auto isOperand = [&](TensorDescType type) { return isImage(type); };
   AnchorResult anchor = {
-      form.conv.getY(), {1, form.columns(), 1, 1}, isOperand, form.isDepthwise()};
+      form.conv.getY(), {1, form.columns(), 1, 1}, isOperand, form.isDepthwise(), element.isF32()};
   if (!matchEpilogue(graph, anchor, form, result, reason))
     return std::nullopt;
   Operation *end = body.getTerminator();

@@ -87,6 +87,8 @@ bool Matcher::matchActivation(cudnn::PointwiseOp op) {
     activation = device::kSwish;
     break;
   case PointwiseMode::GeluFwd:
+    if (anchor.isWide)
+      return refuse("the kernels' GELU is for 16-bit floats");
     activation = device::kGelu;
     break;
   case PointwiseMode::GeluApproxTanhFwd:

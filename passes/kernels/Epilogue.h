@@ -44,6 +44,7 @@ struct AnchorResult {
   llvm::function_ref<bool(cudnn::TensorDescType)>
       isOperand;          ///< whether the kernel supports a tensor's element type and memory layout
   bool allowsAll = false; ///< whether the kernel takes EpilogueArguments, and not only a clamp
+  bool isWide = false;    ///< whether it computes f32, for which its GELU has too large an error
 };
 
 /// Matches all operations of `graph` after the first one, and sets `result` to the result of the

@@ -87,8 +87,12 @@ std::optional<MatmulGraph> Matcher::match() {
     return std::nullopt;
   Value result;
   auto isSummand = [&](TensorDescType type) { return isOperand(type); };
-  if (!matchEpilogue(graph, {form.matmul.getY(), {1, 1, form.columns()}, isSummand, true}, form,
-                     result, reason))
+  AnchorResult anchor = {form.matmul.getY(),
+                         {1, 1, form.columns()},
+                         isSummand,
+                         /*allowsAll=*/true,
+                         element.isF32()};
+  if (!matchEpilogue(graph, anchor, form, result, reason))
     return std::nullopt;
   auto type = cast<TensorDescType>(result.getType());
   form.resultType = type.getElementType();

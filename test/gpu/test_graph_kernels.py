@@ -204,7 +204,7 @@ def build(name: str):
         # Columns that fill no strip, terms that fill no iteration of a block.
         "matmul_odd": (nn.Linear(1048, 104), [(5, 1048)]),
         "matmul_small": (nn.Linear(8, 16), [(1, 8)]),
-        "matmul_gelu": (nn.Sequential(nn.Linear(256, 512), nn.GELU()), [(4, 256)]),
+        "gelu_rows": (nn.Sequential(nn.Linear(256, 512), nn.GELU()), [(4, 256)]),
         "matmul_scale": (Scaled(nn.Linear(512, 256), 256), [(2, 512), (2, 256)]),
         # More terms than a block has threads.
         "matmul_long": (nn.Linear(25088, 256), [(1, 25088)]),
@@ -241,14 +241,15 @@ CASES = (
     "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",
     "mean_resnet", "mean_odd", "mean_large", "mean_batch",
     "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd",
-    "matmul_small", "matmul_gelu", "matmul_scale", "matmul_long",
+    "matmul_small", "gelu_rows", "matmul_scale", "matmul_long",
     "attention_long", "attention_windows",
     "product_gelu", "product_tanh", "product_swish", "product_relu6", "product_residual",
     "product_scale", "product_wide", "product_alone",
 )  # fmt: skip
-#: cuDNN pools no bfloat16; the kernels for attention and products of many rows have no float32.
+#: cuDNN pools no bfloat16; kernels for GELU, attention and products of many rows have no float32.
 OWN_DTYPES = {
     "mean": ("float16", "float32"),
+    "gelu": ("float16", "bfloat16"),
     "product": ("float16", "bfloat16"),
     "attention": ("float16", "bfloat16"),
 }

@@ -150,3 +150,12 @@ cudnn.graph @other_result(%a: !cudnn.tensor_desc<1x1x64xf16>, %b: !cudnn.tensor_
   %1 = cudnn.pointwise identity(%0) type = f32 : !cudnn.tensor_desc<1x1x128xf32> -> !cudnn.tensor_desc<1x1x128xbf16>
   cudnn.return %1 : !cudnn.tensor_desc<1x1x128xbf16>
 }
+
+// -----
+
+// expected-remark @+1 {{no kernel: the kernels' GELU is for 16-bit floats}}
+cudnn.graph @gelu(%a: !cudnn.tensor_desc<1x1x64xf32>, %b: !cudnn.tensor_desc<1x64x128xf32>) -> !cudnn.tensor_desc<1x1x128xf32> {
+  %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x1x64xf32>, !cudnn.tensor_desc<1x64x128xf32> -> !cudnn.tensor_desc<1x1x128xf32>
+  %1 = cudnn.pointwise gelu_fwd(%0) type = f32 : !cudnn.tensor_desc<1x1x128xf32> -> !cudnn.tensor_desc<1x1x128xf32>
+  cudnn.return %1 : !cudnn.tensor_desc<1x1x128xf32>
+}
