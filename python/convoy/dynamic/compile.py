@@ -5,13 +5,14 @@ works for all sizes; each point is exported and compiled with its numbers, like 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import torch
 
-from convoy.compiler import compile_imported
+from convoy.compiler import CompiledModel, compile_imported
 from convoy.dynamic.constants import with_own_constants
 from convoy.dynamic.model import DynamicModel, check_equal_interfaces, shared
 from convoy.dynamic.padded import padding_reasons
@@ -73,7 +74,7 @@ def compile_dynamic(
     imported: list[ImportedModule] = []
     constants: dict[str, torch.Tensor] = {}
 
-    def import_at(values: Mapping[str, int]) -> ImportedModule:
+    def import_at(values: Mapping[str, int], module: torch.nn.Module = module) -> ImportedModule:
         return with_own_constants(
             import_module(module, *resize_inputs(interface, inputs, kwargs, values)), constants
         )
@@ -101,7 +102,29 @@ def compile_dynamic(
         progress("padding")
     reasons = padding_reasons(interface, symbols, outputs, chosen, imported, import_at)
     symbols = tuple(replace(symbol, unpadded=reasons[symbol.name]) for symbol in symbols)
-    return DynamicModel(symbols, interface.inputs, outputs, tuple(chosen), tuple(models), seconds)
+
+    def compile_at(values: Mapping[str, int]) -> CompiledModel:
+        imported = import_at(values, _with_same_tensors(module))
+        model = compile_imported(imported, replace(options, dump_phases=None))
+        check_equal_interfaces([models[0], model], [chosen[0], values])
+        return model
+
+    return DynamicModel(
+        symbols, interface.inputs, outputs, tuple(chosen), tuple(models), seconds, compile_at
+    )
+
+
+def _with_same_tensors(module: torch.nn.Module) -> torch.nn.Module:
+    """A copy of a module with the same tensors. torch.export replaces the tensors of a module while
+    it runs, which another thread must not see. Raises InputError if the module cannot be copied."""
+    tensors = (*module.parameters(), *module.buffers())
+    try:
+        return copy.deepcopy(module, {id(tensor): tensor for tensor in tensors})
+    except (TypeError, RuntimeError) as error:
+        message = (
+            f"expected a module that copy.deepcopy copies, to compile undeclared sizes: {error}"
+        )
+        raise InputError(message) from error
 
 
 def _of_program(

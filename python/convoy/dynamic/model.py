@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class DynamicModel:
     points: tuple[Mapping[str, int], ...]
     models: tuple[CompiledModel, ...]
     seconds: Mapping[str, float]
+    _compile: Callable[[Mapping[str, int]], CompiledModel] = field(repr=False)
     _programs: list[Program] = field(default_factory=list, init=False, repr=False)
 
     def save(self, path: str | os.PathLike[str], *, weights: bool = True) -> None:
@@ -68,21 +69,42 @@ class DynamicModel:
             self._weights() if weights else None,
         )
 
-    def load(self, **options: Any) -> Program:
+    def load(
+        self, *, undeclared: Literal["fail", "wait", "background"] = "fail", **options: Any
+    ) -> Program:
         """Loads the model. Arguments and errors are those of `convoy_runtime.load`.
 
         Args:
+            undeclared: What a call does whose sizes are in the ranges, but neither a point nor
+                padded. "fail": it raises ArgumentError. "wait": it compiles and loads a program for
+                them. "background": it raises ArgumentError until such a program is ready, which is
+                compiled in another thread. These programs have memory and weights of their own.
             **options: The keyword arguments of `convoy_runtime.load`.
 
         Returns:
             The program, a `convoy_runtime.dynamic.program.DynamicProgram`.
         """
         import convoy_runtime
+        from convoy_runtime.dynamic.program import DynamicProgram
 
+        if undeclared not in ("fail", "wait", "background"):
+            message = f"undeclared: expected 'fail', 'wait' or 'background', got {undeclared!r}"
+            raise InputError(message)
         with tempfile.TemporaryDirectory(prefix="convoy-") as folder:
             path = Path(folder) / "model.convoy"
             self.save(path)
-            return convoy_runtime.load(path, **options)
+            program = convoy_runtime.load(path, **options)
+        if undeclared != "fail":
+            if not isinstance(program, DynamicProgram):
+                program.close()
+                message = f"undeclared={undeclared!r}: expected all points, got one of them"
+                raise InputError(message)
+
+            def make(values: Mapping[str, int]) -> Program:
+                return self._compile(values).load(**options)
+
+            program.compile_undeclared(make, wait=undeclared == "wait")
+        return program
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the model; the first call loads it.

@@ -12,7 +12,7 @@ import numpy as np
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
-from convoy_runtime.arrays import aligned_empty, view
+from convoy_runtime.arrays import aligned_empty
 from convoy_runtime.errors import ArgumentError
 from convoy_runtime.interface import Interface, resized
 from convoy_runtime.manifest import TensorSpec
@@ -21,8 +21,8 @@ from convoy_runtime.weights import prepare_weights
 
 from .artifact import DynamicArtifact, PointArtifact, point_text
 from .manifest import DynamicTensor
-from .sizes import parse_size
-from .solve import solve
+from .solve import defining_dims, shape_at, shape_of, solve
+from .undeclared import Undeclared
 
 __all__ = ["DynamicProgram"]
 
@@ -64,8 +64,9 @@ class DynamicProgram(Program):
         self._programs: list[Program] = []
         self.symbols = artifact.manifest.symbols
         names = [symbol.name for symbol in self.symbols]
-        self._dims = _defining_dims(artifact.manifest.inputs, names)
+        self._dims = defining_dims(artifact.manifest.inputs, names)
         self._choices: dict[tuple[int, ...], _Choice] = {}
+        self._undeclared: Undeclared | None = None
         self._padded = [index for index, symbol in enumerate(self.symbols) if symbol.padded]
         self._points = {point.values: i for i, point in enumerate(artifact.manifest.points)}
         try:
@@ -121,6 +122,33 @@ class DynamicProgram(Program):
         self._check_open()
         return self._programs[self._dynamic.points.index(self._dynamic.select(values))]
 
+    def compile_undeclared(
+        self, make: Callable[[Mapping[str, int]], Program], *, wait: bool = True
+    ) -> None:
+        """Makes calls with sizes in the ranges that are no point, and are not padded, compile a
+        program for them. It has memory and weights of its own.
+
+        Args:
+            make: Compiles and loads the program for the value of each symbol.
+            wait: Whether such a call waits. Otherwise it raises ArgumentError, and calls with these
+                sizes do so until the program is ready.
+
+        Raises:
+            ConvoyRuntimeError: The program is closed.
+        """
+        self._check_open()
+        previous, self._undeclared = self._undeclared, Undeclared(make, wait=wait)
+        self._choices.clear()
+        if previous is not None:
+            previous.close()
+
+    @property
+    def undeclared_points(self) -> tuple[dict[str, int], ...]:
+        """The value of each symbol for which a program was compiled since the load."""
+        found = () if self._undeclared is None else self._undeclared.points
+        names = [symbol.name for symbol in self.symbols]
+        return tuple(dict(zip(names, values, strict=True)) for values in found)
+
     def values_of(self, arrays: Sequence[Any]) -> dict[str, int]:
         """The value of each symbol in a call with these arrays.
 
@@ -143,7 +171,7 @@ class DynamicProgram(Program):
                 got=str(len(arrays)),
             )
         shapes = [
-            _shape(array, f"input {tensor.name!r}")
+            shape_of(array, f"input {tensor.name!r}")
             for array, tensor in zip(arrays, tensors, strict=True)
         ]
         return solve(tensors, shapes, self.symbols)
@@ -184,6 +212,8 @@ class DynamicProgram(Program):
             for spec in specs:
                 prepared.setdefault(spec.origin, made[spec.name])
         self.install_all(prepared)
+        if self._undeclared is not None:
+            self._undeclared.load_weights(source)
 
     def install_all(self, prepared: Mapping[str, HostTensor]) -> None:
         """Uses prepared weights, by origin, in all programs from the next run on. Raises
@@ -205,6 +235,8 @@ class DynamicProgram(Program):
 
     def close(self) -> None:
         super().close()
+        if self._undeclared is not None:
+            self._undeclared.close()
         for program in self._programs:
             program.close()
         self._choices.clear()
@@ -218,7 +250,9 @@ class DynamicProgram(Program):
         """Waits for the last run of all points. Raises CudaError if it failed on the GPU."""
         self._check_open()
         if self.manifest.target == "cuda":
-            self._programs[0].synchronize()  # type: ignore[attr-defined]
+            own = [] if self._undeclared is None else self._undeclared.programs
+            for program in (self._programs[0], *own):
+                program.synchronize()  # type: ignore[attr-defined]
 
     def _stream_of(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """Removes the stream from the keyword arguments of a call on a GPU."""
@@ -254,18 +288,19 @@ class DynamicProgram(Program):
         choice: _Choice
         if place is not None:
             choice = self._programs[place], None
-        else:
-            place = self._next_point(wanted)
+        elif (place := self._next_point(wanted)) is not None:
             choice = self._programs[place], self._interface_of(place, values)
+        else:
+            choice = self._undeclared_program(wanted, values), None
         if len(self._choices) >= _MOST_CHOICES:
             self._choices.pop(next(iter(self._choices)), None)
         if key:
             self._choices[key] = choice
         return choice
 
-    def _next_point(self, wanted: tuple[int, ...]) -> int:
-        """The next point of one padded symbol, with the same values of the others. Raises
-        ArgumentError if there is none."""
+    def _next_point(self, wanted: tuple[int, ...]) -> int | None:
+        """The next point of one padded symbol, with the same values of the others; None if there is
+        none."""
         fitting = [
             (values[index], values)
             for index in self._padded
@@ -273,9 +308,21 @@ class DynamicProgram(Program):
             if values[index] > wanted[index]
             and (*values[:index], wanted[index], *values[index + 1 :]) == wanted
         ]
-        if fitting:
-            return self._points[min(fitting)[1]]
+        return self._points[min(fitting)[1]] if fitting else None
+
+    def _undeclared_program(self, wanted: tuple[int, ...], values: Mapping[str, int]) -> Program:
+        """The program of sizes that are neither a point nor padded. Raises ArgumentError if there
+        is none (yet)."""
         symbols = self.symbols
+        if self._undeclared is not None:
+            if (program := self._undeclared.program(values)) is not None:
+                return program
+            raise ArgumentError(
+                argument="sizes",
+                problem=f"the program of {self.path} for them is being compiled",
+                expected="a later call",
+                got=point_text(symbols, wanted),
+            )
         listed = ", ".join(point_text(symbols, values) for values in sorted(self._points))
         raise ArgumentError(
             argument="sizes",
@@ -294,7 +341,7 @@ class DynamicProgram(Program):
 
         def sized(specs: Sequence[Any], tensors: Sequence[DynamicTensor]) -> tuple[Any, ...]:
             return tuple(
-                resized(spec, _shape_at(tensor, spec.shape, values))
+                resized(spec, shape_at(tensor, spec.shape, values))
                 for spec, tensor in zip(specs, tensors, strict=True)
             )
 
@@ -306,35 +353,6 @@ class DynamicProgram(Program):
         inputs, outputs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))
         target = self.manifest.target
         return f"<DynamicProgram {self.path} {target} ({inputs}) -> ({outputs})>"
-
-
-def _defining_dims(
-    tensors: Sequence[DynamicTensor], names: Sequence[str]
-) -> tuple[tuple[int, int], ...]:
-    """Input and dim from which each symbol is read."""
-    found: dict[str, tuple[int, int]] = {}
-    for index, tensor in enumerate(tensors):
-        for dim, text in enumerate(tensor.sizes):
-            size = parse_size(text)
-            if size is not None and size.symbol:
-                found.setdefault(size.symbol, (index, dim))
-    return tuple(found[name] for name in names)
-
-
-def _shape_at(
-    tensor: DynamicTensor, shape: tuple[int, ...], values: Mapping[str, int]
-) -> tuple[int, ...]:
-    """The shape for these values of the symbols. Sizes that depend on symbols in another way, which
-    are not padded, are those of `shape`."""
-    sizes = [parse_size(text) for text in tensor.sizes]
-    return tuple(
-        have if size is None else size.at(values) for size, have in zip(sizes, shape, strict=True)
-    )
-
-
-def _shape(array: Any, name: str) -> tuple[int, ...]:
-    shape = getattr(array, "shape", None)
-    return tuple(view(array, name).shape if shape is None else shape)
 
 
 def _aligned(tensor: HostTensor) -> HostTensor:

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""The values of the symbols for given arrays."""
+"""The values of the symbols for given arrays, and the shapes for given values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from convoy_runtime.arrays import view
 from convoy_runtime.errors import ArgumentError
 
 from .manifest import DynamicTensor, Symbol
 from .sizes import parse_size
 
-__all__ = ["solve"]
+__all__ = ["defining_dims", "shape_at", "shape_of", "solve"]
 
 
 def solve(
@@ -78,3 +80,33 @@ def solve(
                 got=str(value),
             )
     return values
+
+
+def defining_dims(
+    tensors: Sequence[DynamicTensor], names: Sequence[str]
+) -> tuple[tuple[int, int], ...]:
+    """Input and dim from which each symbol is read."""
+    found: dict[str, tuple[int, int]] = {}
+    for index, tensor in enumerate(tensors):
+        for dim, text in enumerate(tensor.sizes):
+            size = parse_size(text)
+            if size is not None and size.symbol:
+                found.setdefault(size.symbol, (index, dim))
+    return tuple(found[name] for name in names)
+
+
+def shape_at(
+    tensor: DynamicTensor, shape: tuple[int, ...], values: Mapping[str, int]
+) -> tuple[int, ...]:
+    """The shape for these values of the symbols. Sizes that depend on symbols in another way, which
+    are not padded, are those of `shape`."""
+    sizes = [parse_size(text) for text in tensor.sizes]
+    return tuple(
+        have if size is None else size.at(values) for size, have in zip(sizes, shape, strict=True)
+    )
+
+
+def shape_of(array: Any, name: str) -> tuple[int, ...]:
+    """The shape of an array, which errors call `name`. Raises ArgumentError if it is none."""
+    shape = getattr(array, "shape", None)
+    return tuple(view(array, name).shape if shape is None else shape)

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Calls with sizes that are neither points nor padded, which compile a program."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import torch
+from torch.export import Dim
+
+import convoy
+from convoy.dynamic.model import DynamicModel
+from convoy.errors import InputError
+from convoy_runtime import ArgumentError, ConvoyRuntimeError
+from convoy_runtime.dynamic.program import DynamicProgram
+
+
+class Rows(torch.nn.Module):
+    """Attention among the rows, which no padding would keep apart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.linear(x)
+        return (y @ y.mT).softmax(-1) @ y
+
+
+MODULE = Rows().eval()
+ROWS = Dim("rows", min=2, max=64)
+
+
+@pytest.fixture(scope="module")
+def model() -> DynamicModel:
+    compiled = convoy.compile(
+        MODULE,
+        (torch.randn(1, 4, 8),),
+        target="cpu",
+        dynamic_shapes=({1: ROWS},),
+        points={"rows": [4, 16]},
+    )
+    assert isinstance(compiled, DynamicModel)
+    return compiled
+
+
+def inputs(rows: int) -> torch.Tensor:
+    return torch.randn(1, rows, 8)
+
+
+def check(program: Any, rows: int, module: torch.nn.Module = MODULE) -> None:
+    x = inputs(rows)
+    torch.testing.assert_close(program(x), module(x))
+
+
+def loaded(model: DynamicModel, **options: Any) -> DynamicProgram:
+    program = model.load(**options)
+    assert isinstance(program, DynamicProgram)
+    return program
+
+
+def test_a_call_waits(model: DynamicModel) -> None:
+    with loaded(model, undeclared="wait") as program:
+        for rows in (4, 7, 16, 7, 33):
+            check(program, rows)
+        assert program.undeclared_points == ({"rows": 7}, {"rows": 33})
+        assert program.points == ({"rows": 4}, {"rows": 16})
+        x = inputs(7)
+        (got,) = program.run_numpy(x.numpy())
+        torch.testing.assert_close(torch.from_numpy(got), MODULE(x))
+        y = torch.empty(1, 7, 8)
+        program.run_into([y], [x])
+        torch.testing.assert_close(y, MODULE(x))
+        with pytest.raises(ArgumentError, match="rows"):
+            program(inputs(65))
+        with pytest.raises(ArgumentError, match="wrong shape"):
+            program(torch.randn(1, 7, 9))
+
+
+def test_threads_share_a_compilation(model: DynamicModel) -> None:
+    with loaded(model, undeclared="wait") as program:
+        threads = [threading.Thread(target=check, args=(program, 9)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        check(program, 16)  # Points do not wait for it.
+        for thread in threads:
+            thread.join()
+        assert program.undeclared_points == ({"rows": 9},)
+
+
+def test_new_weights(model: DynamicModel) -> None:
+    """They reach programs that were compiled before and after."""
+    other = Rows().eval()
+    with loaded(model, undeclared="wait") as program:
+        check(program, 5)
+        program.load_weights(other.state_dict())
+        for rows in (4, 5, 6):
+            check(program, rows, other)
+    with loaded(model, undeclared="wait", weights=other.state_dict()) as program:
+        check(program, 5, other)
+
+
+def test_in_the_background(model: DynamicModel) -> None:
+    with loaded(model, undeclared="background") as program:
+        with pytest.raises(
+            ArgumentError, match="is being compiled: expected a later call, got rows=6"
+        ):
+            program(inputs(6))
+        limit = time.monotonic() + 60
+        while not program.undeclared_points:
+            assert time.monotonic() < limit
+            check(program, 4)
+        check(program, 6)
+
+
+def test_a_failed_compilation(model: DynamicModel) -> None:
+    calls = []
+
+    def fail(values: Mapping[str, int]) -> Any:
+        calls.append(dict(values))
+        message = "no such phase"
+        raise ValueError(message)
+
+    for wait in (True, False):
+        with loaded(model) as program:
+            program.compile_undeclared(fail, wait=wait)
+            limit = time.monotonic() + 60
+            with pytest.raises(ValueError, match="no such phase"):  # noqa: PT012
+                while time.monotonic() < limit:
+                    try:
+                        program(inputs(6))
+                    except ArgumentError:
+                        assert not wait
+            assert program.undeclared_points == ()
+            check(program, 4)
+    assert calls == [{"rows": 6}, {"rows": 6}]
+
+
+def test_close(model: DynamicModel) -> None:
+    program = loaded(model, undeclared="background")
+    with pytest.raises(ArgumentError, match="is being compiled"):
+        program(inputs(6))
+    program.close()  # Waits for the compilation.
+    with pytest.raises(ConvoyRuntimeError, match="closed"):
+        program(inputs(6))
+    program.close()
+
+
+def test_without_it_sizes_are_refused(model: DynamicModel) -> None:
+    with loaded(model) as program, pytest.raises(ArgumentError, match="has no point for them"):
+        program(inputs(6))
+    with pytest.raises(InputError, match="expected 'fail', 'wait' or 'background', got 'never'"):
+        model.load(undeclared="never")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="expected all points, got one of them"):
+        model.load(undeclared="wait", point={"rows": 4})
