@@ -13,24 +13,16 @@ import numpy as np
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.arrays import aligned_empty
-from convoy_runtime.errors import ArgumentError
-from convoy_runtime.interface import Interface, resized
 from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.program import Program
 from convoy_runtime.weights import prepare_weights
 
 from .artifact import DynamicArtifact, PointArtifact, point_text
+from .choices import Choice, Choices
 from .manifest import DynamicTensor
-from .solve import defining_dims, shape_at, shape_of, solve
 from .undeclared import Undeclared
 
 __all__ = ["DynamicProgram"]
-
-#: The values of the symbols of a call to its program. Above this number of entries, the oldest one
-#: is dropped.
-_MOST_CHOICES = 4096
-#: A call's program, and its interface if it has fewer rows than the program.
-_Choice = tuple[Program, Interface | None]
 
 
 class DynamicProgram(Program):
@@ -39,7 +31,8 @@ class DynamicProgram(Program):
 
     A call whose sizes are a point runs that point's program. If a symbol is padded, a value between
     two of its points runs the program of the next one: the rest of the inputs is zeros, and the
-    rest of the results is dropped. Other sizes raise ArgumentError, which lists the points.
+    rest of the results is dropped. Other sizes raise ArgumentError, which lists the points, or are
+    compiled: see `compile_undeclared`.
 
     Args:
         artifact: The artifact.
@@ -62,13 +55,8 @@ class DynamicProgram(Program):
         super().__init__(artifact.points[0], natives[0], poison=poison)
         self._dynamic, self._natives = artifact, natives
         self._programs: list[Program] = []
+        self._choices = Choices(artifact, self._programs)
         self.symbols = artifact.manifest.symbols
-        names = [symbol.name for symbol in self.symbols]
-        self._dims = defining_dims(artifact.manifest.inputs, names)
-        self._choices: dict[tuple[int, ...], _Choice] = {}
-        self._undeclared: Undeclared | None = None
-        self._padded = [index for index, symbol in enumerate(self.symbols) if symbol.padded]
-        self._points = {point.values: i for i, point in enumerate(artifact.manifest.points)}
         try:
             for point, native in zip(artifact.points, natives, strict=True):
                 program = make(point, native)
@@ -137,15 +125,15 @@ class DynamicProgram(Program):
             ConvoyRuntimeError: The program is closed.
         """
         self._check_open()
-        previous, self._undeclared = self._undeclared, Undeclared(make, wait=wait)
-        self._choices.clear()
+        previous = self._choices.undeclared
+        self._choices = Choices(self._dynamic, self._programs, Undeclared(make, wait=wait))
         if previous is not None:
             previous.close()
 
     @property
     def undeclared_points(self) -> tuple[dict[str, int], ...]:
         """The value of each symbol for which a program was compiled since the load."""
-        found = () if self._undeclared is None else self._undeclared.points
+        found = () if self._choices.undeclared is None else self._choices.undeclared.points
         names = [symbol.name for symbol in self.symbols]
         return tuple(dict(zip(names, values, strict=True)) for values in found)
 
@@ -161,20 +149,7 @@ class DynamicProgram(Program):
         Raises:
             ArgumentError: The shapes do not fit, or a value is out of range.
         """
-        tensors = self._dynamic.manifest.inputs
-        if len(arrays) != len(tensors):
-            names = ", ".join(tensor.name for tensor in tensors) or "none"
-            raise ArgumentError(
-                argument="inputs",
-                problem="wrong number",
-                expected=f"{len(tensors)} ({names})",
-                got=str(len(arrays)),
-            )
-        shapes = [
-            shape_of(array, f"input {tensor.name!r}")
-            for array, tensor in zip(arrays, tensors, strict=True)
-        ]
-        return solve(tensors, shapes, self.symbols)
+        return self._choices.values_of(arrays)
 
     @property
     def plans(self) -> tuple[Any, ...]:
@@ -212,8 +187,8 @@ class DynamicProgram(Program):
             for spec in specs:
                 prepared.setdefault(spec.origin, made[spec.name])
         self.install_all(prepared)
-        if self._undeclared is not None:
-            self._undeclared.load_weights(source)
+        if self._choices.undeclared is not None:
+            self._choices.undeclared.load_weights(source)
 
     def install_all(self, prepared: Mapping[str, HostTensor]) -> None:
         """Uses prepared weights, by origin, in all programs from the next run on. Raises
@@ -235,8 +210,8 @@ class DynamicProgram(Program):
 
     def close(self) -> None:
         super().close()
-        if self._undeclared is not None:
-            self._undeclared.close()
+        if self._choices.undeclared is not None:
+            self._choices.undeclared.close()
         for program in self._programs:
             program.close()
         self._choices.clear()
@@ -250,7 +225,7 @@ class DynamicProgram(Program):
         """Waits for the last run of all points. Raises CudaError if it failed on the GPU."""
         self._check_open()
         if self.manifest.target == "cuda":
-            own = [] if self._undeclared is None else self._undeclared.programs
+            own = [] if self._choices.undeclared is None else self._choices.undeclared.programs
             for program in (self._programs[0], *own):
                 program.synchronize()  # type: ignore[attr-defined]
 
@@ -260,94 +235,12 @@ class DynamicProgram(Program):
             return {"stream": kwargs.pop("stream")}
         return {}
 
-    def _choose(self, arrays: Sequence[Any]) -> _Choice:
+    def _choose(self, arrays: Sequence[Any]) -> Choice:
         """The program for the shapes of these arrays."""
-        try:
-            key = tuple([arrays[index].shape[dim] for index, dim in self._dims])
-            found = self._choices.get(key)
-        except (AttributeError, IndexError, TypeError):
-            found, key = None, ()
-        # The program checks the other sizes, but would tell those of its point.
-        if found is not None and self._fits(arrays, found):
+        if (found := self._choices.find(arrays)) is not None:
             return found
-        return self._new_choice(arrays, key)
-
-    def _fits(self, arrays: Sequence[Any], choice: _Choice) -> bool:
-        """Whether all arrays have the shapes of a choice."""
-        program, interface = choice
-        specs = program.inputs if interface is None else interface.inputs
-        if len(arrays) != len(specs):
-            return False
-        return all(array.shape == spec.shape for array, spec in zip(arrays, specs, strict=True))
-
-    def _new_choice(self, arrays: Sequence[Any], key: tuple[int, ...]) -> _Choice:
         self._check_open()
-        values = self.values_of(arrays)
-        wanted = tuple(values[symbol.name] for symbol in self.symbols)
-        place = self._points.get(wanted)
-        choice: _Choice
-        if place is not None:
-            choice = self._programs[place], None
-        elif (place := self._next_point(wanted)) is not None:
-            choice = self._programs[place], self._interface_of(place, values)
-        else:
-            choice = self._undeclared_program(wanted, values), None
-        if len(self._choices) >= _MOST_CHOICES:
-            self._choices.pop(next(iter(self._choices)), None)
-        if key:
-            self._choices[key] = choice
-        return choice
-
-    def _next_point(self, wanted: tuple[int, ...]) -> int | None:
-        """The next point of one padded symbol, with the same values of the others; None if there is
-        none."""
-        fitting = [
-            (values[index], values)
-            for index in self._padded
-            for values in self._points
-            if values[index] > wanted[index]
-            and (*values[:index], wanted[index], *values[index + 1 :]) == wanted
-        ]
-        return self._points[min(fitting)[1]] if fitting else None
-
-    def _undeclared_program(self, wanted: tuple[int, ...], values: Mapping[str, int]) -> Program:
-        """The program of sizes that are neither a point nor padded. Raises ArgumentError if there
-        is none (yet)."""
-        symbols = self.symbols
-        if self._undeclared is not None:
-            if (program := self._undeclared.program(values)) is not None:
-                return program
-            raise ArgumentError(
-                argument="sizes",
-                problem=f"the program of {self.path} for them is being compiled",
-                expected="a later call",
-                got=point_text(symbols, wanted),
-            )
-        listed = ", ".join(point_text(symbols, values) for values in sorted(self._points))
-        raise ArgumentError(
-            argument="sizes",
-            problem=f"{self.path} has no point for them",
-            expected=f"one of: {listed}" + self._padding_text(),
-            got=point_text(symbols, wanted),
-        )
-
-    def _padding_text(self) -> str:
-        names = [self.symbols[index].name for index in self._padded]
-        return f"; smaller values of {' or '.join(names)} are padded" if names else ""
-
-    def _interface_of(self, place: int, values: Mapping[str, int]) -> Interface:
-        """The interface of a call that the program of a larger point runs."""
-        program, manifest = self._programs[place], self._dynamic.manifest
-
-        def sized(specs: Sequence[Any], tensors: Sequence[DynamicTensor]) -> tuple[Any, ...]:
-            return tuple(
-                resized(spec, shape_at(tensor, spec.shape, values))
-                for spec, tensor in zip(specs, tensors, strict=True)
-            )
-
-        return Interface(
-            sized(program.inputs, manifest.inputs), sized(program.outputs, manifest.outputs)
-        )
+        return self._choices.choose(arrays)
 
     def __repr__(self) -> str:
         inputs, outputs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))
