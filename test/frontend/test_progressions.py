@@ -34,6 +34,7 @@ GATHERS: dict[str, Read] = {
 }
 #: What neither does.
 OTHERS: dict[str, Read] = {
+    "one of all": lambda x, i: x[:, i[:1]],
     "several of a row": lambda x, i: x[arange(4)[:, None], i[None, :]],
     "diagonal": lambda x, i: x[arange(4), arange(4)],
     "columns": lambda x, i: x[i[:, None], arange(5)],

@@ -111,9 +111,10 @@ def _simplified(
     rank = len(result) - len(shape) + len(dims)
     sizes = [found[dim].count for dim in order]
     positions = result[dims[0] : dims[0] + rank]
-    if len(set(axes)) != len(axes) or (
-        other is not None and math.prod(sizes) < math.prod(positions)
-    ):
+    if len(set(axes)) != len(axes):
+        return None
+    # One element at each position. Without positions it is a select, which copies whole rows.
+    if other is not None and (not axes or math.prod(sizes) < math.prod(positions)):
         return None
     for dim, each in found.items():
         if not each.covers(shape[dim]):
