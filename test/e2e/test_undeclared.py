@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -83,14 +84,41 @@ def test_a_call_waits(model: DynamicModel) -> None:
 
 
 def test_threads_share_a_compilation(model: DynamicModel) -> None:
-    with loaded(model, undeclared="wait") as program:
-        threads = [threading.Thread(target=check, args=(program, 9)) for _ in range(3)]
-        for thread in threads:
-            thread.start()
+    with loaded(model, undeclared="wait") as program, ThreadPoolExecutor(3) as pool:
+        calls = [pool.submit(check, program, 9) for _ in range(3)]
         check(program, 16)  # Points do not wait for it.
-        for thread in threads:
-            thread.join()
+        for call in calls:
+            call.result()
         assert program.undeclared_points == ({"rows": 9},)
+
+
+def test_several_symbols() -> None:
+    """The inputs give them in another order than the artifact."""
+    columns = Dim("columns", min=2, max=64)
+
+    class Product(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return (x @ y).softmax(0)
+
+    module = Product().eval()
+    model = convoy.compile(
+        module,
+        (torch.randn(4, 8), torch.randn(8, 6)),
+        target="cpu",
+        dynamic_shapes=({0: ROWS}, {1: columns}),
+        points=[{"columns": 6, "rows": 4}],
+    )
+    for reverse in (False, True):
+        if reverse:
+            model = replace(
+                model,
+                symbols=model.symbols[::-1],
+                points=tuple(dict(reversed(each.items())) for each in model.points),
+            )
+        with loaded(model, undeclared="wait") as program:
+            x, y = torch.randn(5, 8), torch.randn(8, 9)
+            torch.testing.assert_close(program(x, y), module(x, y))
+            assert program.undeclared_points == ({"rows": 5, "columns": 9},)
 
 
 def test_new_weights(model: DynamicModel) -> None:

@@ -90,15 +90,15 @@ class DynamicModel:
         if undeclared not in ("fail", "wait", "background"):
             message = f"undeclared: expected 'fail', 'wait' or 'background', got {undeclared!r}"
             raise InputError(message)
+        if undeclared != "fail" and options.get("point") is not None:
+            message = f"undeclared={undeclared!r}: expected all points, got one of them"
+            raise InputError(message)
         with tempfile.TemporaryDirectory(prefix="convoy-") as folder:
             path = Path(folder) / "model.convoy"
             self.save(path)
             program = convoy_runtime.load(path, **options)
         if undeclared != "fail":
-            if not isinstance(program, DynamicProgram):
-                program.close()
-                message = f"undeclared={undeclared!r}: expected all points, got one of them"
-                raise InputError(message)
+            assert isinstance(program, DynamicProgram)
 
             def make(values: Mapping[str, int]) -> Program:
                 return self._compile(values).load(**options)

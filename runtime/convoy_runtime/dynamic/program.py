@@ -133,9 +133,7 @@ class DynamicProgram(Program):
     @property
     def undeclared_points(self) -> tuple[dict[str, int], ...]:
         """The value of each symbol for which a program was compiled since the load."""
-        found = () if self._choices.undeclared is None else self._choices.undeclared.points
-        names = [symbol.name for symbol in self.symbols]
-        return tuple(dict(zip(names, values, strict=True)) for values in found)
+        return () if self._choices.undeclared is None else self._choices.undeclared.points
 
     def values_of(self, arrays: Sequence[Any]) -> dict[str, int]:
         """The value of each symbol in a call with these arrays.

@@ -15,30 +15,30 @@ from convoy_runtime.program import Program
 
 __all__ = ["Undeclared"]
 
-_Values = tuple[int, ...]
+#: Name and value of each symbol, by name.
+_Point = tuple[tuple[str, int], ...]
 
 
 class Undeclared:
     """The programs that were compiled for calls with undeclared sizes, each with memory and weights
-    of its own. One is compiled at a time.
+    of its own. One thread compiles them, one after another.
 
     Args:
         make: Compiles and loads the program for the value of each symbol.
-        wait: Whether a call waits for its program. Otherwise the program is made in another thread,
-            and the call has none.
+        wait: Whether a call blocks until its program is ready. Otherwise it gets none.
     """
 
     def __init__(self, make: Callable[[Mapping[str, int]], Program], *, wait: bool) -> None:
         self._make, self._wait = make, wait
-        self._made: dict[_Values, Future[Program]] = {}
+        self._made: dict[_Point, Future[Program]] = {}
         self._worker = ThreadPoolExecutor(1, "convoy-compile")
         self._lock = threading.Lock()
         self._source: Any = None
 
     @property
-    def points(self) -> tuple[_Values, ...]:
-        """The sizes whose programs are ready."""
-        return tuple(values for values, made in list(self._made.items()) if _is_ready(made))
+    def points(self) -> tuple[dict[str, int], ...]:
+        """The value of each symbol of the programs that are ready."""
+        return tuple(dict(point) for point, made in list(self._made.items()) if _is_ready(made))
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -52,13 +52,13 @@ class Undeclared:
             values: The value of each symbol.
 
         Returns:
-            The program; None while it is made in another thread.
+            The program; None if it is not ready and calls do not wait.
 
         Raises:
             ConvoyRuntimeError: The program is closed.
             Exception: The compilation or the load failed, in this call or before.
         """
-        key = tuple(values.values())
+        key = tuple(sorted(values.items()))
         with self._lock:
             if (made := self._made.get(key)) is None:
                 try:
@@ -70,12 +70,12 @@ class Undeclared:
         return made.result() if self._wait or made.done() else None
 
     def load_weights(self, source: str | os.PathLike[str] | Mapping[str, Any]) -> None:
-        """Replaces the weights of all programs, also of those that are made later. Waits for the
-        one that is being made. Errors are those of `Program.load_weights`."""
+        """Replaces the weights of all programs, including those that are compiled later, after the
+        compilation in progress. Errors are those of `Program.load_weights`."""
         self._worker.submit(self._load_weights, source).result()
 
     def close(self) -> None:
-        """Closes all programs. Waits for the one that is being made."""
+        """Cancels pending compilations, waits for the one in progress, and closes all programs."""
         self._worker.shutdown(wait=True, cancel_futures=True)
         for program in self.programs:
             program.close()
