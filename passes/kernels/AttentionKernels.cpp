@@ -21,7 +21,6 @@ static void setDistances(int (&distances)[3], TensorDescType type, std::array<in
 static Variant variantOf(const AttentionGraph &form, int64_t bound, int64_t warps) {
   TensorDescType q = form.argument(0), k = form.argument(1), v = form.argument(2);
   AttentionArguments arguments = {};
-  arguments.batches = word(q.getShape()[0]);
   arguments.heads = word(q.getShape()[1]);
   arguments.keyHeads = word(k.getShape()[1]);
   arguments.rows = word(q.getShape()[2]);

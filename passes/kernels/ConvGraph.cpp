@@ -34,8 +34,10 @@ Type ConvGraph::element() const {
 Variant ConvGraph::variant() const {
   cudnn::ConvolutionOp op = conv;
   Variant variant;
-  variant.tensors = {placeOf(op.getX()), placeOf(op.getW()), bias, residual,
-                     op->getParentOfType<cudnn::GraphOp>().getNumArguments()};
+  variant.tensors = {placeOf(op.getX()), placeOf(op.getW()), bias};
+  if (isDepthwise())
+    variant.tensors.push_back(scale);
+  variant.tensors.append({residual, op->getParentOfType<cudnn::GraphOp>().getNumArguments()});
   variant.tf32 = element().isF32() && !isDepthwise();
   return variant;
 }

@@ -20,7 +20,8 @@ struct ConvGraph : Epilogue {
   bool isDepthwise() const;
   /// The element type of input and filter.
   mlir::Type element() const;
-  /// The common fields of all kernels for it: the tensors, and whether factors are rounded to TF32.
+  /// The common fields of all kernels for it: the tensors, with a scale if it is depthwise, and
+  /// whether factors are rounded to TF32.
   Variant variant() const;
 };
 

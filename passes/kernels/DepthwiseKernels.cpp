@@ -39,8 +39,6 @@ static Variant variantOf(const ConvGraph &form, int64_t pixels) {
     rows = llvm::divideCeil(rows, 2);
 
   Variant variant = form.variant();
-  // After the bias.
-  variant.tensors.insert(std::next(variant.tensors.begin(), 3), form.scale);
   variant.suffix = llvm::formatv("{0}x{1}x{2}x{3}", pixels, lanes, strips, rows);
   variant.function = llvm::formatv("convoy_depthwise_{0}_{1}", libraryName(form.element()), pixels);
   device::DepthwiseArguments arguments = {};

@@ -20,8 +20,7 @@ struct Shape {
 
 /// Number of columns of a strip that is `lanes` chunks of 16 bytes wide.
 static int64_t pitchOf(const MatmulGraph &form, int64_t lanes) {
-  Type element = cudnn::MatmulOp(form.matmul).getA().getType().getElementType();
-  return lanes * 128 / element.getIntOrFloatBitWidth();
+  return lanes * 128 / form.element().getIntOrFloatBitWidth();
 }
 
 static int64_t stripsOf(const MatmulGraph &form, int64_t lanes) {
@@ -42,13 +41,11 @@ static Shape shapeOf(const MatmulGraph &form, int64_t lanes, int64_t split) {
 }
 
 static Variant variantOf(const MatmulGraph &form, Shape shape) {
-  cudnn::MatmulOp matmul = form.matmul;
   auto [lanes, warps, split] = shape;
   Variant variant;
   variant.suffix = llvm::formatv("{0}x{1}x{2}", lanes, warps, split);
-  variant.function =
-      llvm::formatv("convoy_matmul_{0}_{1}", libraryName(matmul.getA().getType().getElementType()),
-                    libraryName(form.resultType));
+  variant.function = llvm::formatv("convoy_matmul_{0}_{1}", libraryName(form.element()),
+                                   libraryName(form.resultType));
   variant.tensors = form.tensors();
   MatmulArguments arguments = {};
   arguments.rows = word(form.rows());

@@ -19,7 +19,7 @@ struct Shape {
 
   int64_t rows() const { return groups * kMatmulWgmmaRows; }
   int64_t sharedBytes() const {
-    int64_t slabs = llvm::divideCeil(columns, int64_t(kMatmulWgmmaStep));
+    int64_t slabs = llvm::divideCeil(columns, int64_t(kMatmulWgmmaSlabColumns));
     // The ring begins at a multiple of 1024 bytes.
     return kMatmulWgmmaStages * (rows() * 128 + slabs * kMatmulWgmmaSlab) + 1024;
   }

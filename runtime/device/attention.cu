@@ -4,18 +4,11 @@
 // a step are in registers, and the sum is scaled when the largest score of its row grows. For
 // windows, masks and short sequences, where cuDNN's kernels take several times their bytes.
 
-#include "epilogue.h"
+#include "device.h"
 
 namespace {
 
 using Attention = AttentionArguments;
-
-/// log2(value) with an absolute error of 2^-22.
-DEVICE float log2(float value) {
-  float result;
-  asm("lg2.approx.f32 %0, %1;" : "=f"(result) : "f"(value));
-  return result;
-}
 
 /// A warp computes 16 rows of one head. Its thread has two of them, and two of every eight columns,
 /// as mma.m16n8k16 distributes them. `stats` is the logarithm of each row's sum of exponentials.

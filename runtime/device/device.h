@@ -126,6 +126,13 @@ DEVICE void loadTransposed(u32 (&to)[4], u32 address) {
                : "memory");
 }
 
+/// Stores four matrices of eight rows of 16 bytes, as loadMatrices loads them; needs sm_90.
+DEVICE void storeMatrices(u32 address, const u32 (&from)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3])
+               : "memory");
+}
+
 /// Operations per element type. `multiply` adds the product of a matrix of 16 rows of 32 bytes and
 /// a matrix of 8 columns of 32 bytes to a matrix of floats, distributed over a warp as in
 /// mma.m16n8k16 and mma.m16n8k8. Products of 16-bit floats are exact; f32 factors must be rounded
@@ -219,6 +226,25 @@ DEVICE float clamp(float value, float lower, float upper) {
     asm("min.NaN.f32 %0, %1, %2;" : "=f"(value) : "f"(value), "f"(upper));
   return value;
 }
+/// 2^value and 1 / value with relative errors of 2^-22 and 2^-23.
+DEVICE float exp2(float value) {
+  float power;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(power) : "f"(value));
+  return power;
+}
+DEVICE float reciprocal(float value) {
+  float result;
+  asm("rcp.approx.f32 %0, %1;" : "=f"(result) : "f"(value));
+  return result;
+}
+
+/// log2(value) with an absolute error of 2^-22.
+DEVICE float log2(float value) {
+  float result;
+  asm("lg2.approx.f32 %0, %1;" : "=f"(result) : "f"(value));
+  return result;
+}
+
 template <typename T> DEVICE Elements<T, 4> loadFour(const T *from) {
   return *(const Elements<T, 4> *)from;
 }

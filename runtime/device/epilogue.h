@@ -7,18 +7,6 @@
 
 #include "device.h"
 
-/// 2^value and 1 / value with relative errors of 2^-22 and 2^-23.
-DEVICE float exp2(float value) {
-  float power;
-  asm("ex2.approx.f32 %0, %1;" : "=f"(power) : "f"(value));
-  return power;
-}
-DEVICE float reciprocal(float value) {
-  float result;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(result) : "f"(value));
-  return result;
-}
-
 /// value * sigmoid(value).
 DEVICE float swish(float value) { return value * reciprocal(1 + exp2(value * -1.44269504f)); }
 

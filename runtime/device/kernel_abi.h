@@ -28,9 +28,9 @@ struct EpilogueArguments {
 /// attention.cu: y = softmax(scale * q * transpose(k) + mask) * v for every batch and head. With
 /// `causal`, a row sees the columns up to its own number.
 struct AttentionArguments {
-  int batches, heads, keyHeads; ///< `keyHeads` of k and v, which divide the heads of q
-  int rows, columns;            ///< of the scores: rows of q; rows of k and v
-  int depth, width;             ///< elements per row of q and k, and of v and y
+  int heads, keyHeads; ///< `keyHeads` of k and v, which divide the heads of q
+  int rows, columns;   ///< of the scores: rows of q; rows of k and v
+  int depth, width;    ///< elements per row of q and k, and of v and y
   /// Distances in elements: of batches, heads and rows; of the mask also of columns. 0 for a dim of
   /// the mask of size 1.
   int query[3], key[3], value[3], mask[4], result[3];
@@ -127,8 +127,10 @@ struct MatmulWgmmaArguments {
 };
 /// Columns per block.
 #define CONVOY_MATMUL_WGMMA_COLUMNS(X) X(64) X(96) X(128) X(192)
-/// Elements per step of the reduction, rows per group, and bytes of a slab, 64 columns of a step.
-constexpr int kMatmulWgmmaStep = 64, kMatmulWgmmaRows = 64, kMatmulWgmmaSlab = 64 * 128;
+/// Elements per step of the reduction, and rows per group.
+constexpr int kMatmulWgmmaStep = 64, kMatmulWgmmaRows = 64;
+/// A step of w is in slabs of 64 columns, with 128 bytes for each row of w.
+constexpr int kMatmulWgmmaSlabColumns = 64, kMatmulWgmmaSlab = kMatmulWgmmaStep * 128;
 /// Number of pipeline stages. Two blocks with three stages fit into a multiprocessor.
 constexpr int kMatmulWgmmaStages = 3;
 /// Tiles of the result in a column that follow each other, so that they share columns of w in the

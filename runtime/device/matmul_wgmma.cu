@@ -13,13 +13,6 @@ namespace {
 /// everything row-major, in 16-bit floats. The depth and the columns are multiples of 8.
 using Product = MatmulWgmmaArguments;
 
-/// Stores four matrices of eight rows of 16 bytes, distributed over a warp as in loadMatrices.
-DEVICE void storeMatrices(u32 address, const u32 (&from)[4]) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
-               "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3])
-               : "memory");
-}
-
 /// A block computes a tile of `groups` times 64 rows and `kColumns` columns. Steps of 64 numbers of
 /// both factors pass through a ring in shared memory: a line of the left factor is 64 numbers of a
 /// row of x, a line of the right one 64 columns of a row of w, both with the 128-byte swizzle.
@@ -28,7 +21,8 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *scale, cons
                      const Product product) {
   using Factor = Element<T>;
   constexpr int kStep = kMatmulWgmmaStep, kRows = kMatmulWgmmaRows, kStages = kMatmulWgmmaStages,
-                kSlab = kMatmulWgmmaSlab, kSlabs = (kColumns + 63) / 64, kMatrices = kColumns / 8;
+                kSlab = kMatmulWgmmaSlab, kAcross = kMatmulWgmmaSlabColumns,
+                kSlabs = (kColumns + kAcross - 1) / kAcross, kMatrices = kColumns / 8;
   const int threads = product.groups * kGroupThreads, rows = product.groups * kRows;
   const int leftBytes = rows * 128, stageBytes = leftBytes + kSlabs * kSlab;
   const u32 thread = threadId(), lane = thread % 32, warp = thread / 32,
@@ -61,12 +55,12 @@ DEVICE void multiply(const T *x, const T *w, const T *bias, const T *scale, cons
     for (int slab = 0; slab < kSlabs; ++slab)
 #pragma unroll
       for (int i = 0; i < kStep / lines; ++i)
-        if (kColumns % 64 == 0 || slab * 64 + chunk * 8 < kColumns)
+        if (kColumns % kAcross == 0 || slab * kAcross + chunk * 8 < kColumns)
           copyAsync(to + leftBytes + slab * kSlab + i * lines * 128,
-                    rightFrom + (long)(k + i * lines) * product.columns + slab * 64,
+                    rightFrom + (long)(k + i * lines) * product.columns + slab * kAcross,
                     (product.depth % kStep == 0 || k + line + i * lines < product.depth) &&
                         (product.columns % kColumns == 0 ||
-                         firstColumn + slab * 64 + chunk * 8 < product.columns));
+                         firstColumn + slab * kAcross + chunk * 8 < product.columns));
   };
   const int steps = (product.depth + kStep - 1) / kStep;
 #pragma unroll
