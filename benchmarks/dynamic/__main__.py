@@ -8,7 +8,8 @@ torch.compile(dynamic=True).
 The folder is that of `benchmarks.dynamic.build`. For each point: the time of a call of the static
 artifact and of the dynamic one, in alternating rounds. Between points: the time beside that of the
 next point. Then --calls calls of random batches, whose 99th percentile is compared with the median
-of the same size. Results are compared with PyTorch in float64 on the CPU, or in float32 on the GPU.
+of the same size. Last, the time to choose the program of a call. Results are compared with PyTorch
+in float64 on the CPU, or in float32 on the GPU.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import json
 import random
 import statistics
 import time
+import timeit
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -90,9 +92,10 @@ class _Run:
             if self.options.most is not None and point.get("batch", 1) > self.options.most:
                 continue
             rows["-".join(map(str, point.values()))] = self._row(point, {})
-        found = {"rows": rows, "load seconds": self.seconds}
+        found: dict[str, Any] = {"rows": rows, "load seconds": self.seconds}
         if self.options.calls and "batch" in self.model.points:
             found["percentiles"] = self._percentiles()
+        found["choice microseconds"] = self._choice_microseconds()
         self.program.close()
         return found
 
@@ -154,6 +157,15 @@ class _Run:
         }
         shown = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
         print(f"  {self.options.calls} calls of batches 1 to {most}: {shown} of the size's median")
+        return found
+
+    def _choice_microseconds(self) -> float:
+        """The time to choose the program of a call, which every call includes."""
+        inputs = self._placed(self.model.inputs(self.program.points[0]))
+        self.program(*inputs)
+        rounds = timeit.repeat(lambda: self.program._choose(inputs), number=10000, repeat=5)
+        found = min(rounds) / 10000 * 1e6
+        print(f"  choosing the program of a call: {found:.2f} us")
         return found
 
     def _times(self, actions: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
