@@ -11,6 +11,7 @@
 #include "passes/kernels/ConvKernels.h"
 #include "passes/kernels/ConvWgmmaKernels.h"
 #include "passes/kernels/DepthwiseKernels.h"
+#include "passes/kernels/GroupedKernels.h"
 #include "passes/kernels/MatmulKernels.h"
 #include "passes/kernels/MatmulWgmmaKernels.h"
 #include "passes/kernels/MeanKernels.h"
@@ -55,6 +56,8 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
     return {};
   if (form->isDepthwise())
     return {depthwiseVariants(*form, reason), true};
+  if (form->hasGroups())
+    return groupedOffer(*form, reason);
   Offer offer = {convVariants(*form), isSmall(*form)};
   if (offer.isPreferred)
     return offer;

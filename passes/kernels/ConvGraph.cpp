@@ -27,6 +27,11 @@ bool ConvGraph::isDepthwise() const {
   return x[1] > 1 && w[1] == 1 && w[0] == x[1];
 }
 
+bool ConvGraph::hasGroups() const {
+  cudnn::ConvolutionOp op = conv;
+  return op.getX().getType().getShape()[1] != op.getW().getType().getShape()[1];
+}
+
 Type ConvGraph::element() const {
   return cudnn::ConvolutionOp(conv).getX().getType().getElementType();
 }
@@ -35,7 +40,7 @@ Variant ConvGraph::variant() const {
   cudnn::ConvolutionOp op = conv;
   Variant variant;
   variant.tensors = {placeOf(op.getX()), placeOf(op.getW()), bias};
-  if (isDepthwise())
+  if (hasGroups())
     variant.tensors.push_back(scale);
   variant.tensors.append({residual, op->getParentOfType<cudnn::GraphOp>().getNumArguments()});
   variant.tf32 = element().isF32() && !isDepthwise();
@@ -90,8 +95,6 @@ bool Matcher::matchConv(Operation &op) {
       !isa<BlockArgument>(form.conv.getW()))
     return refuse(
         "input and filter are not two arguments of the same type in packed channels-last memory");
-  if (x.getShape()[1] != w.getShape()[1] && !form.isDepthwise())
-    return refuse("the convolution has groups and is not depthwise");
   // Kernels copy 16 bytes at a time.
   int64_t together = 128 / element.getIntOrFloatBitWidth();
   if (x.getShape()[1] % together != 0 || w.getShape()[0] % together != 0)
@@ -106,7 +109,7 @@ std::optional<ConvGraph> Matcher::match() {
   Value result;
   auto isOperand = [&](TensorDescType type) { return isImage(type); };
   AnchorResult anchor = {
-      form.conv.getY(), {1, form.columns(), 1, 1}, isOperand, form.isDepthwise(), element.isF32()};
+      form.conv.getY(), {1, form.columns(), 1, 1}, isOperand, form.hasGroups(), element.isF32()};
   if (!matchEpilogue(graph, anchor, form, result, reason))
     return std::nullopt;
   Operation *end = body.getTerminator();

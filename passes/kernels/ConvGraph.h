@@ -10,7 +10,7 @@
 
 namespace convoy {
 
-/// clamp(conv(x, w) + residual + bias, lower, upper); any epilogue if it is depthwise.
+/// clamp(conv(x, w) + residual + bias, lower, upper); any epilogue if it has groups.
 struct ConvGraph : Epilogue {
   cudnn::ConvolutionOp conv;
 
@@ -18,16 +18,18 @@ struct ConvGraph : Epilogue {
   int64_t rows() const, columns() const, depth() const;
   /// Whether each channel of the result has a channel of the input for itself.
   bool isDepthwise() const;
+  /// Whether each channel of the result is a sum over a part of the channels of the input.
+  bool hasGroups() const;
   /// The element type of input and filter.
   mlir::Type element() const;
-  /// The common fields of all kernels for it: the tensors, with a scale if it is depthwise, and
+  /// The common fields of all kernels for it: the tensors, with a scale if it has groups, and
   /// whether factors are rounded to TF32.
   Variant variant() const;
 };
 
-/// Matches a `graph` of this form: two spatial dims, no groups or a depthwise convolution,
-/// channels-last memory, 16-bit floats or f32 (with `allowTf32`, or depthwise), accumulation in
-/// f32. Otherwise returns nothing and sets `reason`.
+/// Matches a `graph` of this form: two spatial dims, channels-last memory, 16-bit floats or f32
+/// (with `allowTf32`, or depthwise), accumulation in f32. Otherwise returns nothing and sets
+/// `reason`.
 std::optional<ConvGraph> matchConvGraph(cudnn::GraphOp graph, bool allowTf32, std::string &reason);
 
 } // namespace convoy

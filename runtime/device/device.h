@@ -89,6 +89,11 @@ DEVICE u32x4 loadShared(u32 address) {
   return four;
 }
 
+/// Sets bits of a word of shared memory.
+DEVICE void atomicOr(u32 address, u32 bits) {
+  asm volatile("red.shared.or.b32 [%0], %1;" ::"r"(address), "r"(bits) : "memory");
+}
+
 //===-- clusters -----------------------------------------------------------===//
 
 DEVICE void syncCluster() {
@@ -137,12 +142,13 @@ DEVICE void storeMatrices(u32 address, const u32 (&from)[4]) {
 /// a matrix of 8 columns of 32 bytes to a matrix of floats, distributed over a warp as in
 /// mma.m16n8k16 and mma.m16n8k8. Products of 16-bit floats are exact; f32 factors must be rounded
 /// to TF32 with `round`. `pack` rounds two floats to nearest even. `max` is elementwise and
-/// propagates NaN.
+/// propagates NaN. `kExponent` are the bits that are all set in infinities and NaN.
 template <typename T> struct Element;
 
-#define CONVOY_ELEMENT(T, name)                                                                    \
+#define CONVOY_ELEMENT(T, name, exponent)                                                          \
   template <> struct Element<T> {                                                                  \
     using Pair = u32;                                                                              \
+    static constexpr u32 kExponent = exponent;                                                     \
     DEVICE void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {                       \
       asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." name "." name                          \
                    ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "                           \
@@ -169,12 +175,13 @@ template <typename T> struct Element;
       return larger;                                                                               \
     }                                                                                              \
   }
-CONVOY_ELEMENT(f16, "f16");
-CONVOY_ELEMENT(bf16, "bf16");
+CONVOY_ELEMENT(f16, "f16", 0x7c00);
+CONVOY_ELEMENT(bf16, "bf16", 0x7f80);
 #undef CONVOY_ELEMENT
 
 template <> struct Element<float> {
   using Pair = u32x2;
+  static constexpr u32 kExponent = 0x7f800000;
   DEVICE void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, "
                  "%6, %7}, {%8, %9}, {%0, %1, %2, %3};"

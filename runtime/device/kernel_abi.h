@@ -106,6 +106,25 @@ constexpr int kDepthwisePixels[] = {CONVOY_DEPTHWISE_PIXELS(CONVOY_ITEM)};
 /// Maximum taps of a row, whose filters are in registers.
 constexpr int kDepthwiseMostTaps = 11;
 
+/// grouped.cu: like depthwise.cu, with `groupChannels` channels of x and `groupFilters` of y per
+/// group.
+struct GroupedArguments {
+  int height, width, channels;          ///< x
+  int outHeight, outWidth, outChannels; ///< y
+  int groupChannels, groupFilters;
+  int tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW;
+  int together;      ///< groups of a bundle, which are computed as one: both channels are multiples
+                     ///< of 8, and those of x of 16 bytes
+  int bundles;       ///< bundles per block
+  int rows, columns; ///< pixels of the result per block
+  int matrices;      ///< multiples of 16 pixels per warp
+  int wide;          ///< multiples of 8 filters per warp
+  int warps;         ///< warps per block
+  EpilogueArguments epilogue;
+};
+/// Largest `matrices` and `wide`, whose sums are in registers; bytes at the start of shared memory.
+constexpr int kGroupedMostMatrices = 4, kGroupedMostWide = 8, kGroupedHeaderBytes = 32;
+
 /// matmul.cu: y[m, n] = epilogue(sum over k of x[m, k] * w[k, n], bias[n], scale[n], residual[m,
 /// n]).
 struct MatmulArguments {

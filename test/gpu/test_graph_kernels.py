@@ -174,6 +174,31 @@ def build(name: str):
         ),
         # More pixels than the threads of a block.
         "dw_wide": (nn.Conv2d(16, 16, (1, 11), padding=(0, 5), groups=16), [(1, 16, 1, 5000)]),
+        "grouped_3x3": (
+            nn.Sequential(nn.Conv2d(48, 48, 3, padding=1, groups=2), nn.ReLU()),
+            [(3, 48, 28, 28)],
+        ),
+        "grouped_strided": (nn.Conv2d(120, 120, 3, 2, 1, groups=5), [(2, 120, 29, 31)]),
+        # Bundles of groups, whose filters have zeros; more filters than channels.
+        "grouped_narrow": (
+            nn.Sequential(nn.Conv2d(128, 128, 3, padding=1, groups=32), nn.SiLU()),
+            [(2, 128, 19, 17)],
+        ),
+        "grouped_multiplied": (nn.Conv2d(32, 96, 3, groups=32), [(2, 32, 14, 14)]),
+        "grouped_twelve": (nn.Conv2d(72, 60, 3, padding=1, groups=6), [(1, 72, 9, 9)]),
+        # More filters than a warp computes, and an even number of chunks.
+        "grouped_wide": (nn.Conv2d(128, 256, 3, padding=1, groups=4), [(1, 128, 14, 14)]),
+        "grouped_odd": (
+            nn.Sequential(nn.Conv2d(24, 48, (3, 5), (2, 1), (2, 1), (1, 2), groups=3), nn.ReLU6()),
+            [(3, 24, 23, 37)],
+        ),
+        "grouped_point": (nn.Conv2d(64, 64, 1, groups=4), [(2, 64, 15, 15)]),
+        "grouped_residual": (
+            Residual(nn.Conv2d(64, 64, 3, padding=1, groups=8, bias=False)),
+            [(2, 64, 31, 33), (2, 64, 31, 33)],
+        ),
+        # An infinite number in one group of a bundle.
+        "grouped_infinite": (nn.Conv2d(32, 32, 3, padding=1, groups=16), [(2, 32, 14, 14)]),
         "stem_resnet": (stem(3, 64, 7), [(1, 3, 224, 224)]),
         # Several strips per block, and a shorter last one.
         "stem_batch": (stem(3, 64, 7), [(53, 3, 80, 128)]),
@@ -225,9 +250,10 @@ def build(name: str):
         "product_alone": (nn.Linear(64, 8, bias=False), [(9, 64)]),
     }
     module, shapes = table[name]
-    return (module if isinstance(module, Last) else More(module)).eval(), tuple(
-        torch.randn(shape) for shape in shapes
-    )
+    inputs = tuple(torch.randn(shape) for shape in shapes)
+    if name.endswith("infinite"):
+        inputs[0][0, 0, 5, 5] = torch.inf
+    return (module if isinstance(module, Last) else More(module)).eval(), inputs
 
 
 CASES = (
@@ -238,6 +264,8 @@ CASES = (
     "wgmma_1x1", "wgmma_1x1_residual",
     "wgmma_1x1_filters", "wgmma_padding",
     "dw_3x3", "dw_7x7", "dw_relu", "dw_relu6", "dw_swish", "dw_residual", "dw_odd", "dw_wide",
+    "grouped_3x3", "grouped_strided", "grouped_narrow", "grouped_multiplied", "grouped_twelve",
+    "grouped_wide", "grouped_odd", "grouped_point", "grouped_residual", "grouped_infinite",
     "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",
     "mean_resnet", "mean_odd", "mean_large", "mean_batch",
     "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd",
@@ -297,7 +325,7 @@ def test_every_kernel_is_correct(name: str, dtype: str, folder: Path) -> None:
         folder,
         name,
         dtype,
-        TF32_TOLERANCE if name.startswith(("conv", "wgmma", "stem")) else TOLERANCE,
+        TF32_TOLERANCE if name.startswith(("conv", "wgmma", "stem", "grouped")) else TOLERANCE,
     )
 
 

@@ -53,15 +53,6 @@ cudnn.graph @odd(%x: !cudnn.tensor_desc<1x20x14x14xf16, NHWC>, %w: !cudnn.tensor
 
 // -----
 
-// expected-remark @+1 {{no kernel: the convolution has groups and is not depthwise}}
-cudnn.graph @multiplied(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<128x1x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x128x14x14xf16, NHWC> {
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<128x1x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x128x14x14xf32, NHWC>
-  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 upper_clip = 6.0 : !cudnn.tensor_desc<1x128x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x128x14x14xf16, NHWC>
-  cudnn.return %1 : !cudnn.tensor_desc<1x128x14x14xf16, NHWC>
-}
-
-// -----
-
 // expected-remark @+1 {{no kernel: it computes sigmoid_fwd, which is not a sum before one relu, swish or gelu}}
 cudnn.graph @sigmoid(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x1x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x1x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
