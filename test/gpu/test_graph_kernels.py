@@ -185,7 +185,7 @@ def build(name: str):
             [(2, 128, 19, 17)],
         ),
         "grouped_multiplied": (nn.Conv2d(32, 96, 3, groups=32), [(2, 32, 14, 14)]),
-        "grouped_twelve": (nn.Conv2d(72, 60, 3, padding=1, groups=6), [(1, 72, 9, 9)]),
+        "grouped_twelve": (nn.Conv2d(72, 120, 3, padding=1, groups=6), [(1, 72, 9, 9)]),
         # More filters than a warp computes, and an even number of chunks.
         "grouped_wide": (nn.Conv2d(128, 256, 3, padding=1, groups=4), [(1, 128, 14, 14)]),
         "grouped_odd": (

@@ -7,6 +7,8 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Barrier, Event, Thread
+from time import sleep
 
 import pytest
 from runtime_fixtures import conv_graph
@@ -86,6 +88,35 @@ def test_plan_built_ahead_is_built_once(pool: BuildPool, monkeypatch: pytest.Mon
     # A second request builds a new plan.
     assert pool.build([job(0)]) == found[1:]
     assert len(built) == 3
+
+
+def test_plans_that_are_needed_now_are_built_first(
+    pool: BuildPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    both, proceed = Barrier(3), Event()
+
+    def one(line: str) -> Built:
+        begun.append(line)
+        if len(begun) <= 2:
+            both.wait(10)
+        assert proceed.wait(10)
+        return Built(plan="{}")
+
+    monkeypatch.setattr(pool, "_one", one)
+    pool.ahead([job(engine) for engine in range(6)])
+    # The two processes are busy.
+    both.wait(10)
+    needed = Thread(target=pool.build, args=([job(5), job(6)],))
+    needed.start()
+    while pool._running < 4:
+        sleep(0.001)
+    proceed.set()
+    needed.join(10)
+    pool.build([job(engine) for engine in range(5)])
+    assert set(begun[:2]) == {job(0).line(), job(1).line()}
+    assert set(begun[2:4]) == {job(5).line(), job(6).line()}
+    assert len(begun) == 7
 
 
 def test_plan_that_cannot_be_serialized(pool: BuildPool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,11 +102,15 @@ class BuildPool:
         self._closed = False
         self._threads = ThreadPoolExecutor(self._count)
         self._begun: dict[str, Future[Built]] = {}
+        #: Jobs that start when no job of `build` waits for a process, in order.
+        self._ahead: dict[str, None] = {}
+        self._running = 0
 
     def ahead(self, jobs: Iterable[Job]) -> None:
-        """Starts jobs for later calls of `build`."""
-        for job in jobs:
-            self._begin(job)
+        """Starts jobs for later calls of `build`, whose jobs go first."""
+        with self._lock:
+            self._ahead |= dict.fromkeys(job.line() for job in jobs)
+        self._begin_ahead()
 
     def build(
         self, jobs: Sequence[Job], progress: Callable[[int], None] = lambda _: None
@@ -120,15 +124,16 @@ class BuildPool:
         Returns:
             The outcome of each job.
         """
-        futures = [self._begin(job) for job in jobs]
+        futures = [self._begin(job.line()) for job in jobs]
         try:
             for done, _ in enumerate(as_completed(futures), 1):
                 progress(done)
         except BaseException:
             self.close()
             raise
-        for job in jobs:
-            self._begun.pop(job.line(), None)
+        with self._lock:
+            for job in jobs:
+                self._begun.pop(job.line(), None)
         return [future.result() for future in futures]
 
     def close(self) -> None:
@@ -143,13 +148,34 @@ class BuildPool:
         # The threads wait for their processes.
         self._threads.shutdown(cancel_futures=True)
 
-    def _begin(self, job: Job) -> Future[Built]:
-        line = job.line()
-        if line not in self._begun:
-            self._begun[line] = (
-                self._closed_future() if self._closed else self._threads.submit(self._one, line)
-            )
-        return self._begun[line]
+    def _begin(self, line: str) -> Future[Built]:
+        """Submits a job, unless it has begun."""
+        with self._lock:
+            self._ahead.pop(line, None)
+            found = self._begun.get(line)
+            if found is not None:
+                return found
+            if self._closed:
+                return self._closed_future()
+            self._running += 1
+            found = self._begun[line] = self._threads.submit(self._one, line)
+        found.add_done_callback(self._end)
+        return found
+
+    def _begin_ahead(self) -> None:
+        while True:
+            with self._lock:
+                if self._closed or self._running >= self._count:
+                    return
+                line = next(iter(self._ahead), None)
+            if line is None:
+                return
+            self._begin(line)
+
+    def _end(self, _: Future[Built]) -> None:
+        with self._lock:
+            self._running -= 1
+        self._begin_ahead()
 
     @staticmethod
     def _closed_future() -> Future[Built]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,6 +16,7 @@ from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.errors import CudaError, CudnnError, PlanError
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphStep
 
+from .history import MIN_ALTERNATIVE_GRAPHS, History, kind_of
 from .levels import Level
 from .lower_bounds import LowerBound, speeds_of
 
@@ -33,18 +34,28 @@ class AlternativeTuner:
         planner: The plans of the program.
         device: The GPU.
         level: The tuning level of the graph.
+        history: The outcomes of the graphs before.
     """
 
-    def __init__(self, planner: Planner, device: Device, level: Level) -> None:
-        self._planner, self._device, self._level = planner, device, level
+    def __init__(self, planner: Planner, device: Device, level: Level, history: History) -> None:
+        self._planner, self._device, self._level, self._history = planner, device, level, history
+        self._ahead: Counter[tuple[object, str]] = Counter()
 
-    def steps(self, graph: Graph) -> list[tuple[Graph, Any, Level]]:
-        """Returns the steps of the measured alternatives: graph, native build function and tuning
-        level."""
+    def steps_ahead(self, graph: Graph) -> list[tuple[Graph, Any, Level]]:
+        """Returns the steps of the alternatives that are probably measured: graph, native build
+        function and tuning level."""
         alternatives = self._planner.alternatives
         if alternatives is None:
             return []
-        tried = alternatives.of(graph)[: self._level.alternatives]
+        tried = list(alternatives.of(graph)[: self._level.alternatives])
+        if self._level.gives_up:
+            kinds = [(kind_of(graph), each.name) for each in tried]
+            self._ahead.update(kinds)
+            tried = [
+                each
+                for each, kind in zip(tried, kinds, strict=True)
+                if self._ahead[kind] <= MIN_ALTERNATIVE_GRAPHS
+            ]
         level = self._level.of_steps or self._level
         return [
             (*alternatives.graph(step), level)
@@ -73,9 +84,19 @@ class AlternativeTuner:
         bounds: dict[str, LowerBound] = {}
         alone: dict[str, dict[int, float]] = defaultdict(dict)
 
+        def note(alternative: GraphAlternative, microseconds: float) -> None:
+            if fastest is not None:
+                self._history.note_alternative(graph, alternative.name, microseconds / fastest)
+
         def plan_of(alternative: GraphAlternative, place: int) -> Plan:
             bound = bounds.get(alternative.name)
             if bound is None:
+                if (
+                    fastest is not None
+                    and self._level.gives_up
+                    and (reason := self._history.alternative_reason(graph, alternative)) is not None
+                ):
+                    raise StepError(reason)
                 bound = bounds[alternative.name] = self._bound(graph, alternative)
                 if fastest is not None and bound.microseconds() >= fastest:
                     moved = (
@@ -88,12 +109,14 @@ class AlternativeTuner:
                 known = alone[alternative.name]
                 known[place] = taken = plan.report.trials[0].microseconds or 0.0
                 if taken >= fastest:
+                    note(alternative, taken)
                     message = (
                         f"step {plan.report.graph} alone takes {taken:.2f} us, the whole "
                         f"graph {fastest:.2f} us"
                     )
                     raise StepError(message)
                 if (least := bound.microseconds(known)) >= fastest:
+                    note(alternative, least)
                     took = (
                         f"with step {plan.report.graph}, {taken:.2f} us alone, it takes "
                         f"at least {least:.2f} us"

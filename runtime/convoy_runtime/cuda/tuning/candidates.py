@@ -33,6 +33,7 @@ class Candidate:
         first: Whether a load without tuning chooses this plan.
         results: Its outputs as float32, until they are compared with the reference.
         microseconds: Its time; None if it is not timed.
+        single: Whether the time is that of a single run, and includes the launch by the host.
         reason: Why it is dropped; None if it is not.
     """
 
@@ -40,6 +41,7 @@ class Candidate:
     first: bool = False
     results: list[np.ndarray] | None = None
     microseconds: float | None = None
+    single: bool = False
     reason: str | None = None
 
     def trial(self) -> Trial:

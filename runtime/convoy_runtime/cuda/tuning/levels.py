@@ -51,11 +51,11 @@ class Level:
 
 #: For a step, quick tuning measures cuDNN's first choice and all engines that compile no kernel.
 _QUICK_STEP: Final = Level(
-    "quick", (("A", 1), ("precompiled", ALL)), rounds=3, pool=0.25, ahead=True, gives_up=True
+    "quick", (("A", 1), ("precompiled", ALL)), rounds=3, pool=0.5, ahead=True, gives_up=True
 )
 #: The choices of a load without tuning, each beside the next ones of its source.
 _LIMITED_STEP: Final = Level(
-    "limited", (("A", 1), ("FALLBACK", 1)), rounds=3, pool=0.25, ahead=True, kernels=1
+    "limited", (("A", 1), ("FALLBACK", 1)), rounds=3, pool=0.5, ahead=True, kernels=1
 )
 _EVERYTHING: Final = (("A", ALL), ("B", ALL), ("FALLBACK", ALL), ("engines", ALL))
 TUNE_LEVELS: Final = {

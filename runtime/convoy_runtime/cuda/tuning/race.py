@@ -156,7 +156,7 @@ class Race:
                 known=known,
             )
             for (candidate, _, runs), figures in zip(racing, times, strict=True):
-                candidate.microseconds = median(figures) / runs
+                candidate.microseconds, candidate.single = median(figures) / runs, False
             if last:
                 return
             racing.sort(key=lambda each: each[0].microseconds or 0.0)
@@ -204,6 +204,7 @@ class Race:
             # The first run may load code, which takes time and cannot be captured. The second one
             # is the timed warm-up run.
             candidate.microseconds = self._watch.time(lambda: self._enqueue(candidate))
+            candidate.single = True
             self._fastest = min(self._fastest, candidate.microseconds)
         except CudnnError as error:
             candidate.reason = f"{error.name}: {error.detail}"

@@ -24,10 +24,10 @@ from convoy_runtime.timings import part
 from .accuracy import exact_plan, is_exact
 from .alternative_tuner import AlternativeTuner
 from .candidates import Candidate, judge, ranked, reference_of
+from .history import History
 from .knob_tuner import KnobTuner
 from .levels import ALL, Level
 from .race import FINALISTS, Race
-from .slow_engines import SlowEngines
 
 __all__ = ["Tuner"]
 
@@ -52,7 +52,7 @@ class Tuner:
         queue: The stream and the cuDNN handle to measure on.
         level: The tuning level.
         pool: Builds the plans that compile a kernel. Default: this process.
-        engines: The slowdowns of cuDNN's engines in earlier graphs.
+        history: The outcomes of the graphs before.
     """
 
     def __init__(
@@ -62,13 +62,13 @@ class Tuner:
         queue: Queue,
         level: Level,
         pool: BuildPool | None = None,
-        engines: SlowEngines | None = None,
+        history: History | None = None,
     ) -> None:
         self._planner, self._device, self._queue, self._pool = planner, device, queue, pool
         self._level = level
-        self._engines = engines or SlowEngines()
+        self._history = history or History()
         self._knobs = KnobTuner(planner.builder, device, queue, level)
-        self._alternatives = AlternativeTuner(planner, device, level)
+        self._alternatives = AlternativeTuner(planner, device, level, self._history)
 
     @part("building plans")
     def ahead(self, graphs: Sequence[tuple[Graph, Any]]) -> None:
@@ -84,7 +84,7 @@ class Tuner:
         # Graphs whose jobs are in `jobs`, and kinds of graphs without jobs.
         known: set[object] = set()
         for graph, build in graphs:
-            wanted = [(graph, build, self._level), *self._alternatives.steps(graph)]
+            wanted = [(graph, build, self._level), *self._alternatives.steps_ahead(graph)]
             for each, its_build, level in wanted:
                 kind = each.ops, *(tensor.dtype for tensor in each.tensors)
                 if its_build is None or each.name in known or kind in known:
@@ -156,7 +156,7 @@ class Tuner:
                 self._knobs.search(
                     graph, operations, candidates, reference, seen, self._pool, watch, progress
                 )
-            self._engines.note(graph, candidates)
+            self._history.note(graph, candidates)
             best = ranked(candidates)[:FINALISTS]
             composed = [
                 Candidate(plan, first=not candidates)
@@ -176,6 +176,7 @@ class Tuner:
                 ) as race:
                     reference = race.check(composed, reference)
                     race.time([*best, *composed], self._level)
+                self._history.note_alternatives(graph, best, composed)
             found = ranked(candidates)
             if not found:
                 raise self._planner.no_plan(
@@ -205,7 +206,7 @@ class Tuner:
     def _tune_step(self, graph: Graph, build: Any, progress: Callable[[str], None]) -> list[Plan]:
         """Tunes the graph of an alternative's step, at the level for steps."""
         level = self._level.of_steps or self._level
-        tuner = Tuner(self._planner, self._device, self._queue, level, self._pool, self._engines)
+        tuner = Tuner(self._planner, self._device, self._queue, level, self._pool, self._history)
         return tuner.tune(graph, build, progress)
 
     def _exact_candidates(
@@ -252,7 +253,7 @@ class Tuner:
                 progress(f"plan {len(plans)} of {graph.name}")
 
         def is_slow(config: Config) -> bool:
-            reason = self._engines.reason(graph, config.engine) if self._level.gives_up else None
+            reason = self._history.reason(graph, config.engine) if self._level.gives_up else None
             slow.extend([] if reason is None else [f"{config}: {reason}"])
             return reason is not None
 
@@ -263,6 +264,8 @@ class Tuner:
             0 if graph.preference != "plan" else len(sources), ("kernels", self._level.kernels)
         )
         for source, limit in sources:
+            if self._level.gives_up:
+                limit = self._history.limit(graph, source, limit)
             build(source, limit, is_slow)
         if slow and len(plans) < _MIN_CANDIDATES:
             build("precompiled", ALL, lambda _: False)

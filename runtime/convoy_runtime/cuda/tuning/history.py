@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""What tuning has learned from similar graphs of the program: which engines and alternatives are
+slow, and how many of the heuristics' plans are worth a measurement."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from convoy_runtime.manifest import Graph, GraphAlternative, GraphTensor
+
+from .accuracy import is_exact
+from .candidates import Candidate
+from .race import HOST_MICROSECONDS
+
+__all__ = ["MIN_ALTERNATIVE_GRAPHS", "History", "kind_of"]
+
+#: Pairs of a slowdown and a number of graphs. An engine is skipped if it is slower than the best
+#: plan by this factor in at least this many graphs. Measured on an H200 with cuDNN 9.19: in
+#: EfficientNet, DenseNet-201, RegNetY and ResNeXt-50 this drops 20 % of the plans and no best one;
+#: (5, 1), (3, 2), (2, 3) would drop best ones in ResNeXt.
+_MIN_SLOWDOWNS: Final = ((10.0, 1), (4.0, 2), (2.5, 3))
+#: The same for an alternative.
+_MIN_ALTERNATIVE_SLOWDOWNS: Final = ((1.15, 2), (1.0, 4))
+#: The number of graphs after which most alternatives are skipped.
+MIN_ALTERNATIVE_GRAPHS: Final = 2
+#: After this many graphs, only as many of the heuristics' plans are built as contained one that is
+#: nearly as fast as the best of them, and some more.
+_MIN_RANKED_GRAPHS: Final = 3
+_MORE_RANKS: Final = 2
+_NEARLY: Final = 1.02
+
+
+class History:
+    """The outcomes of the tuned graphs, by kind of graph."""
+
+    def __init__(self) -> None:
+        self._engines: defaultdict[object, list[dict[int, float]]] = defaultdict(list)
+        self._exact: set[int] = set()
+        self._alternatives: defaultdict[tuple[object, str], list[float]] = defaultdict(list)
+        self._ranks: defaultdict[tuple[object, str], list[int]] = defaultdict(list)
+
+    def note(self, graph: Graph, candidates: Sequence[Candidate]) -> None:
+        """Records the times of a graph's candidates."""
+        best = min(
+            (each.microseconds for each in candidates if each.microseconds is not None), default=0.0
+        )
+        times: dict[int, float] = {}
+        sources: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+        for each in candidates:
+            report = each.plan.report
+            if report.engine is None or each.microseconds is None or not best:
+                continue
+            ratio = _slowdown(each, best)
+            times[report.engine] = min(ratio, times.get(report.engine, ratio))
+            sources[report.heuristic].append((report.rank, each.microseconds))
+            if is_exact(report):
+                self._exact.add(report.engine)
+        kind = kind_of(graph)
+        if times:
+            self._engines[kind].append(times)
+        for source, found in sources.items():
+            limit = _NEARLY * min(microseconds for _, microseconds in found)
+            # Positions among the built plans, which a limit counts.
+            found.sort()
+            self._ranks[kind, source].append(
+                next(
+                    place for place, (_, microseconds) in enumerate(found) if microseconds <= limit
+                )
+            )
+
+    def note_alternatives(
+        self, graph: Graph, best: Sequence[Candidate], composed: Sequence[Candidate]
+    ) -> None:
+        """Records the times of alternatives.
+
+        Args:
+            graph: The graph.
+            best: Its best other plans.
+            composed: The plans of alternatives, from the same race.
+        """
+        fastest = min(
+            (each.microseconds for each in best if each.microseconds is not None), default=None
+        )
+        for each in composed:
+            name = each.plan.report.alternative
+            if fastest and name is not None and each.microseconds is not None:
+                self.note_alternative(graph, name, _slowdown(each, fastest))
+
+    def note_alternative(self, graph: Graph, alternative: str, slowdown: float) -> None:
+        """Records how many times as long as the best plan an alternative takes at least."""
+        self._alternatives[kind_of(graph), alternative].append(slowdown)
+
+    def alternative_reason(self, graph: Graph, alternative: GraphAlternative) -> str | None:
+        """Returns why `alternative` is skipped for `graph`, or None."""
+        ratios = self._alternatives[kind_of(graph), alternative.name]
+        if not _is_slow(ratios, _MIN_ALTERNATIVE_SLOWDOWNS):
+            return None
+        return (
+            f"took at least {min(ratios):.2f} times as long as the best plan for {len(ratios)} "
+            "similar graphs"
+        )
+
+    def limit(self, graph: Graph, source: str, limit: int) -> int:
+        """Returns the number of plans of a source to build for `graph`, at most `limit`."""
+        ranks = self._ranks[kind_of(graph), source]
+        if len(ranks) < _MIN_RANKED_GRAPHS:
+            return limit
+        return min(limit, max(ranks) + 1 + _MORE_RANKS)
+
+    def reason(self, graph: Graph, engine: int) -> str | None:
+        """Returns why `engine` is skipped for `graph`, or None. The engine that is best suited as
+        the reference is never skipped."""
+        found = self._engines[kind_of(graph)]
+        ratios = [times[engine] for times in found if engine in times]
+        if not _is_slow(ratios, _MIN_SLOWDOWNS) or engine == self._reference(found):
+            return None
+        graphs = "a similar graph" if len(ratios) == 1 else f"{len(ratios)} similar graphs"
+        return f"took at least {min(ratios):.1f} times as long as the best plan for {graphs}"
+
+    def _reference(self, found: Sequence[dict[int, float]]) -> int | None:
+        """Returns the exact engine that runs the most graphs; among several, the fastest."""
+        counts = {engine: sum(engine in times for times in found) for engine in self._exact}
+        slowest = {
+            engine: max((times[engine] for times in found if engine in times), default=0.0)
+            for engine in counts
+        }
+        return max(counts, key=lambda engine: (counts[engine], -slowest[engine]), default=None)
+
+
+def _is_slow(ratios: Sequence[float], slowdowns: Sequence[tuple[float, int]]) -> bool:
+    return any(len(ratios) >= graphs and min(ratios) >= times for times, graphs in slowdowns)
+
+
+def _slowdown(candidate: Candidate, best: float) -> float:
+    """Returns how many times as long as `best` microseconds a candidate takes at least."""
+    host = HOST_MICROSECONDS if candidate.single else 0.0
+    return max(1.0, ((candidate.microseconds or 0.0) - host) / best)
+
+
+def kind_of(graph: Graph) -> object:
+    """Returns a key for graphs on which engines perform alike: operations, types, filters, strides.
+    Spatial dims smaller than those of the result, e.g. of filters, are part of the key; others as
+    multiples of the result's."""
+    result = graph.tensors[-1].shape[2:]
+
+    def form(tensor: GraphTensor) -> object:
+        dims = zip(tensor.shape[2:], result, strict=False)
+        return (
+            tensor.dtype,
+            len(tensor.shape),
+            tuple(
+                (size, 0) if size < other else (0, -(-size // max(1, other)))
+                for size, other in dims
+            ),
+        )
+
+    return graph.ops, tuple(map(form, graph.tensors))

@@ -1,0 +1,185 @@
+"""What tuning skips because it was slow for similar graphs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from runtime_fixtures import conv_graph
+
+from convoy_runtime.cuda.plans.plan import Plan
+from convoy_runtime.cuda.tuning.candidates import Candidate
+from convoy_runtime.cuda.tuning.history import History
+from convoy_runtime.manifest import Graph, GraphAlternative
+from convoy_runtime.plan_report import PlanReport
+
+GRAPH = conv_graph()
+
+
+class FakePlan(Plan):
+    """A plan that has only a report."""
+
+    def __init__(self, report: PlanReport) -> None:
+        object.__setattr__(self, "report", report)
+
+    def enqueue(self, *_: object, **__: object) -> None:
+        raise NotImplementedError
+
+    code = property(lambda self: self)
+
+    def text(self) -> str:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+def candidate(
+    engine: int | None,
+    microseconds: float | None,
+    *notes: str,
+    single: bool = False,
+    rank: int = 0,
+    source: str = "engines",
+    alternative: str | None = None,
+) -> Candidate:
+    report = PlanReport(
+        "conv", "", engine, {}, notes, (), 0, source, rank, (), alternative=alternative
+    )
+    return Candidate(FakePlan(report), microseconds=microseconds, single=single)
+
+
+def left_out(history: History, graph: Graph = GRAPH) -> set[int]:
+    return {engine for engine in range(8) if history.reason(graph, engine) is not None}
+
+
+def test_engine_that_was_slow_for_other_graphs_is_skipped() -> None:
+    history = History()
+    fast = candidate(0, 20.0, "TENSOR_CORE")
+    # Up to 100 us of a single run may be host time. The reference, 1, is never skipped.
+    history.note(
+        GRAPH,
+        [
+            fast,
+            candidate(1, 4000.0),
+            candidate(2, 200.0, "TENSOR_CORE"),
+            candidate(3, 299.0, "TENSOR_CORE", single=True),
+            candidate(4, 80.0, "TENSOR_CORE"),
+            candidate(5, 50.0, "TENSOR_CORE"),
+            candidate(6, None, "TENSOR_CORE"),
+            candidate(None, 500.0),
+        ],
+    )
+    assert left_out(history) == {2}
+    told = "took at least {} times as long as the best plan for {}"
+    assert history.reason(GRAPH, 2) == told.format("10.0", "a similar graph")
+    others = [
+        candidate(3, 180.0, "TENSOR_CORE", single=True),
+        candidate(4, 90.0, "TENSOR_CORE"),
+        candidate(5, 50.0, "TENSOR_CORE"),
+    ]
+    history.note(GRAPH, [fast, *others])
+    assert left_out(history) == {2, 3, 4}
+    assert history.reason(GRAPH, 3) == told.format("4.0", "2 similar graphs")
+    history.note(GRAPH, [fast, *others])
+    assert left_out(history) == {2, 3, 4, 5}
+    # Of several plans the best one counts. One graph for which an engine is not slow is enough.
+    history.note(
+        GRAPH, [fast, candidate(4, 900.0, "TENSOR_CORE"), candidate(4, 30.0, "TENSOR_CORE")]
+    )
+    assert left_out(history) == {2, 3, 5}
+
+
+def test_heuristics_are_cut_after_the_plans_that_were_best() -> None:
+    history = History()
+
+    def note(*microseconds: float) -> None:
+        # Ranks have gaps where the options reject a plan.
+        history.note(
+            GRAPH,
+            [
+                candidate(place, each, rank=2 * place, source="A")
+                for place, each in enumerate(microseconds)
+            ],
+        )
+
+    note(10.0, 9.9, 12.0, 13.0, 13.0, 13.0)
+    note(10.0, 9.0, 12.0, 13.0, 13.0, 13.0)
+    assert history.limit(GRAPH, "A", 8) == 8
+    note(10.0, 11.0, 12.0, 13.0, 13.0, 13.0)
+    # The second one was best, and two more are tried.
+    assert history.limit(GRAPH, "A", 8) == 4
+    assert history.limit(GRAPH, "A", 2) == 2
+    assert history.limit(GRAPH, "B", 8) == history.limit(conv_graph("float32"), "A", 8) == 8
+    note(10.0, 11.0, 12.0, 8.0)
+    assert history.limit(GRAPH, "A", 8) == 6
+
+
+def test_alternative_that_was_slow_for_other_graphs_is_skipped() -> None:
+    history = History()
+    split, other = (GraphAlternative(0, name, ()) for name in ("conv | bias", "conv | relu"))
+    best = [candidate(0, 20.0), candidate(1, 30.0), candidate(2, None)]
+
+    def note(microseconds: float | None, *, single: bool = False) -> None:
+        composed = candidate(None, microseconds, single=single, alternative=split.name)
+        history.note_alternatives(GRAPH, best, [composed])
+
+    note(None)
+    note(24.0)
+    assert history.alternative_reason(GRAPH, split) is None
+    note(123.0, single=True)
+    assert history.alternative_reason(GRAPH, split) == (
+        "took at least 1.15 times as long as the best plan for 2 similar graphs"
+    )
+    assert history.alternative_reason(GRAPH, other) is None
+    # It may be faster after all where it was only a little slower.
+    history.note_alternative(GRAPH, split.name, 1.1)
+    assert history.alternative_reason(GRAPH, split) is None
+    history.note_alternative(GRAPH, split.name, 1.1)
+    assert history.alternative_reason(GRAPH, split) is not None
+    history.note_alternative(GRAPH, split.name, 0.9)
+    assert history.alternative_reason(GRAPH, split) is None
+
+
+def sized(x: tuple[int, ...], filters: tuple[int, ...], y: tuple[int, ...]) -> Graph:
+    parts = zip(
+        GRAPH.tensors, ((1, 64, *x), (64, 64, *filters), (1, 64, 1, 1), (1, 64, *y)), strict=True
+    )
+    return replace(GRAPH, tensors=tuple(replace(tensor, shape=shape) for tensor, shape in parts))
+
+
+@pytest.mark.parametrize(
+    ("other", "alike"),
+    [
+        (sized((14, 14), (3, 3), (14, 14)), True),
+        (sized((14, 14), (1, 1), (14, 14)), False),
+        (sized((14, 14), (3, 3), (7, 7)), False),
+        (replace(GRAPH, ops=("convolution",)), False),
+        (conv_graph("float32"), False),
+    ],
+    ids=["size", "filters", "strides", "operations", "types"],
+)
+def test_graphs_of_the_same_kind(other: Graph, alike: bool) -> None:
+    history = History()
+    history.note(GRAPH, [candidate(0, 20.0, "TENSOR_CORE"), candidate(1, 9000.0, "TENSOR_CORE")])
+    assert left_out(history) == {1}
+    assert left_out(history, other) == ({1} if alike else set())
+
+
+def test_engines_are_compared_with_one_that_ran_for_most_graphs() -> None:
+    history = History()
+    fast = candidate(0, 20.0, "TENSOR_CORE")
+    history.note(GRAPH, [fast, candidate(1, 2100.0), candidate(2, 9100.0), candidate(3, 1100.0)])
+    for _ in range(2):
+        history.note(GRAPH, [fast, candidate(1, 2100.0), candidate(2, 9100.0)])
+    history.note(GRAPH, [fast, candidate(3, 1100.0)])
+    # 3 is faster, but ran for two graphs of four; 1 ran for three.
+    assert left_out(history) == {2, 3}
+
+
+def test_nothing_ran() -> None:
+    history = History()
+    for _ in range(2):
+        history.note(GRAPH, [candidate(0, None), candidate(None, None)])
+    assert left_out(history) == set()
+    assert history.limit(GRAPH, "engines", 8) == 8
