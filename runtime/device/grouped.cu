@@ -174,8 +174,7 @@ DEVICE void convolveGroups(const T *x, const T *w, const T *bias, const T *scale
                        pixelPitch +
                    bundle * chunks * 16;
     }
-    const u32 factors =
-        filterBase + (filter + lane % 8 + lane / 16 * 8) * filterPitch + lane / 8 % 2 * 16;
+    const u32 factors = filterBase + (filter + lane % 8) * filterPitch + lane / 8 % 2 * 16;
     float sums[kGroupedMostMatrices][kGroupedMostWide][4] = {};
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
@@ -184,7 +183,9 @@ DEVICE void convolveGroups(const T *x, const T *w, const T *bias, const T *scale
       u32 right[kGroupedMostWide / 2][4];
 #pragma unroll
       for (int j = 0; j < (conv.wide + 1) / 2; ++j) {
-        loadMatrices(right[j], factors + j * 16 * filterPitch + step * 32);
+        // There is no second matrix after the last one of an odd number.
+        const int row = j * 16 + (2 * j + 1 < conv.wide ? lane / 16 * 8 : 0);
+        loadMatrices(right[j], factors + row * filterPitch + step * 32);
         round<T>(right[j]);
       }
 #pragma unroll

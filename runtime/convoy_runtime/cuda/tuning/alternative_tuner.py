@@ -56,12 +56,8 @@ class AlternativeTuner:
                 for each, kind in zip(tried, kinds, strict=True)
                 if self._ahead[kind] <= MIN_ALTERNATIVE_GRAPHS
             ]
-        level = self._level.of_steps or self._level
-        return [
-            (*alternatives.graph(step), level)
-            for alternative in tried
-            for step in alternative.steps
-        ]
+        found = [alternatives.graph(step) for alternative in tried for step in alternative.steps]
+        return [(graph, build, self._level.of_step(graph)) for graph, build in found]
 
     def plans(
         self,

@@ -15,7 +15,7 @@ from .accuracy import is_exact
 from .candidates import Candidate
 from .race import HOST_MICROSECONDS
 
-__all__ = ["MIN_ALTERNATIVE_GRAPHS", "History", "kind_of"]
+__all__ = ["MIN_ALTERNATIVE_GRAPHS", "MIN_RANKED_GRAPHS", "MORE_RANKS", "History", "kind_of"]
 
 #: Pairs of a slowdown and a number of graphs. An engine is skipped if it is slower than the best
 #: plan by this factor in at least this many graphs. Measured on an H200 with cuDNN 9.19: in
@@ -28,8 +28,8 @@ _MIN_ALTERNATIVE_SLOWDOWNS: Final = ((1.15, 2), (1.0, 4))
 MIN_ALTERNATIVE_GRAPHS: Final = 2
 #: After this many graphs, only as many of the heuristics' plans are built as contained one that is
 #: nearly as fast as the best of them, and some more.
-_MIN_RANKED_GRAPHS: Final = 3
-_MORE_RANKS: Final = 2
+MIN_RANKED_GRAPHS: Final = 3
+MORE_RANKS: Final = 2
 _NEARLY: Final = 1.02
 
 
@@ -106,9 +106,9 @@ class History:
     def limit(self, graph: Graph, source: str, limit: int) -> int:
         """Returns the number of plans of a source to build for `graph`, at most `limit`."""
         ranks = self._ranks[kind_of(graph), source]
-        if len(ranks) < _MIN_RANKED_GRAPHS:
+        if len(ranks) < MIN_RANKED_GRAPHS:
             return limit
-        return min(limit, max(ranks) + 1 + _MORE_RANKS)
+        return min(limit, max(ranks) + 1 + MORE_RANKS)
 
     def reason(self, graph: Graph, engine: int) -> str | None:
         """Returns why `engine` is skipped for `graph`, or None. The engine that is best suited as

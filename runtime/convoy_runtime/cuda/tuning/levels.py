@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from convoy_runtime.manifest import Graph
 from convoy_runtime.value_types import value_type
 
 __all__ = ["ALL", "TUNE_LEVELS", "Level"]
@@ -34,6 +35,7 @@ class Level:
         alternatives: The number of alternatives of a graph that are measured; None for all.
         gives_up: Whether to drop engines and alternatives that are slow in other graphs or steps.
         of_steps: The level for the steps of alternatives; None for this one.
+        of_narrow_steps: The same for steps without a tensor of float32; None for `of_steps`.
     """
 
     name: str
@@ -47,12 +49,23 @@ class Level:
     alternatives: int | None = None
     gives_up: bool = False
     of_steps: Level | None = None
+    of_narrow_steps: Level | None = None
+
+    def of_step(self, graph: Graph) -> Level:
+        """Returns the level for `graph`, a step of an alternative."""
+        wide = self.of_steps or self
+        if any(tensor.dtype == "float32" for tensor in graph.tensors):
+            return wide
+        return self.of_narrow_steps or wide
 
 
-#: For a step, quick tuning measures cuDNN's first choice and all engines that compile no kernel.
+#: For a step, quick tuning measures cuDNN's first choice and all engines that compile no kernel,
+#: since the heuristics do not list fast Fourier transforms for float32. In other types an
+#: alternative has not won yet, and the first choices suffice.
 _QUICK_STEP: Final = Level(
     "quick", (("A", 1), ("precompiled", ALL)), rounds=3, pool=0.5, ahead=True, gives_up=True
 )
+_QUICK_NARROW_STEP: Final = replace(_QUICK_STEP, sources=(("A", 3),))
 #: The choices of a load without tuning, each beside the next ones of its source.
 _LIMITED_STEP: Final = Level(
     "limited", (("A", 1), ("FALLBACK", 1)), rounds=3, pool=0.5, ahead=True, kernels=1
@@ -67,7 +80,11 @@ TUNE_LEVELS: Final = {
         of_steps=_LIMITED_STEP,
     ),
     "quick": replace(
-        _QUICK_STEP, sources=(("A", 8), ("precompiled", ALL)), alternatives=1, of_steps=_QUICK_STEP
+        _QUICK_STEP,
+        sources=(("A", 8), ("precompiled", ALL)),
+        alternatives=1,
+        of_steps=_QUICK_STEP,
+        of_narrow_steps=_QUICK_NARROW_STEP,
     ),
     "full": Level("full", _EVERYTHING, rounds=7, pool=1.0, knob_rounds=3),
     "exhaustive": Level(

@@ -5,6 +5,7 @@ alternatives on the device."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -24,7 +25,7 @@ from convoy_runtime.timings import part
 from .accuracy import exact_plan, is_exact
 from .alternative_tuner import AlternativeTuner
 from .candidates import Candidate, judge, ranked, reference_of
-from .history import History
+from .history import MIN_RANKED_GRAPHS, MORE_RANKS, History, kind_of
 from .knob_tuner import KnobTuner
 from .levels import ALL, Level
 from .race import FINALISTS, Race
@@ -83,8 +84,15 @@ class Tuner:
         jobs: list[Job] = []
         # Graphs whose jobs are in `jobs`, and kinds of graphs without jobs.
         known: set[object] = set()
+        alike: Counter[object] = Counter()
         for graph, build in graphs:
-            wanted = [(graph, build, self._level), *self._alternatives.steps_ahead(graph)]
+            alike[kind_of(graph)] += 1
+            level = self._level
+            if level.gives_up and alike[kind_of(graph)] > MIN_RANKED_GRAPHS:
+                # The history will probably cut the sources.
+                sources = tuple((source, min(limit, MORE_RANKS)) for source, limit in level.sources)
+                level = replace(level, sources=sources)
+            wanted = [(graph, build, level), *self._alternatives.steps_ahead(graph)]
             for each, its_build, level in wanted:
                 kind = each.ops, *(tensor.dtype for tensor in each.tensors)
                 if its_build is None or each.name in known or kind in known:
@@ -205,7 +213,7 @@ class Tuner:
 
     def _tune_step(self, graph: Graph, build: Any, progress: Callable[[str], None]) -> list[Plan]:
         """Tunes the graph of an alternative's step, at the level for steps."""
-        level = self._level.of_steps or self._level
+        level = self._level.of_step(graph)
         tuner = Tuner(self._planner, self._device, self._queue, level, self._pool, self._history)
         return tuner.tune(graph, build, progress)
 
