@@ -151,13 +151,14 @@ def sized(x: tuple[int, ...], filters: tuple[int, ...], y: tuple[int, ...]) -> G
 @pytest.mark.parametrize(
     ("other", "alike"),
     [
-        (sized((14, 14), (3, 3), (14, 14)), True),
-        (sized((14, 14), (1, 1), (14, 14)), False),
-        (sized((14, 14), (3, 3), (7, 7)), False),
+        (sized((28, 28), (3, 3), (28, 28)), True),
+        (sized((14, 14), (3, 3), (14, 14)), False),
+        (sized((28, 28), (1, 1), (28, 28)), False),
+        (sized((56, 56), (3, 3), (28, 28)), False),
         (replace(GRAPH, ops=("convolution",)), False),
         (conv_graph("float32"), False),
     ],
-    ids=["size", "filters", "strides", "operations", "types"],
+    ids=["size", "magnitude", "filters", "strides", "operations", "types"],
 )
 def test_graphs_of_the_same_kind(other: Graph, alike: bool) -> None:
     history = History()

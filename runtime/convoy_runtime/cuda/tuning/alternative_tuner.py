@@ -16,7 +16,7 @@ from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.errors import CudaError, CudnnError, PlanError
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphStep
 
-from .history import MIN_ALTERNATIVE_GRAPHS, History, kind_of
+from .history import MIN_ALTERNATIVE_GRAPHS, History, split_kind
 from .levels import Level
 from .lower_bounds import LowerBound, speeds_of
 
@@ -39,7 +39,7 @@ class AlternativeTuner:
 
     def __init__(self, planner: Planner, device: Device, level: Level, history: History) -> None:
         self._planner, self._device, self._level, self._history = planner, device, level, history
-        self._ahead: Counter[tuple[object, str]] = Counter()
+        self._ahead: Counter[object] = Counter()
 
     def steps_ahead(self, graph: Graph) -> list[tuple[Graph, Any, Level]]:
         """Returns the steps of the alternatives that are probably measured: graph, native build
@@ -49,7 +49,7 @@ class AlternativeTuner:
             return []
         tried = list(alternatives.of(graph)[: self._level.alternatives])
         if self._level.gives_up:
-            kinds = [(kind_of(graph), each.name) for each in tried]
+            kinds = [split_kind(graph, each.name) for each in tried]
             self._ahead.update(kinds)
             tried = [
                 each

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from math import prod
 from typing import Final
 
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphTensor
@@ -15,7 +16,14 @@ from .accuracy import is_exact
 from .candidates import Candidate
 from .race import HOST_MICROSECONDS
 
-__all__ = ["MIN_ALTERNATIVE_GRAPHS", "MIN_RANKED_GRAPHS", "MORE_RANKS", "History", "kind_of"]
+__all__ = [
+    "MIN_ALTERNATIVE_GRAPHS",
+    "MIN_RANKED_GRAPHS",
+    "MORE_RANKS",
+    "History",
+    "kind_of",
+    "split_kind",
+]
 
 #: Pairs of a slowdown and a number of graphs. An engine is skipped if it is slower than the best
 #: plan by this factor in at least this many graphs. Measured on an H200 with cuDNN 9.19: in
@@ -31,6 +39,9 @@ MIN_ALTERNATIVE_GRAPHS: Final = 2
 MIN_RANKED_GRAPHS: Final = 3
 MORE_RANKS: Final = 2
 _NEARLY: Final = 1.02
+#: Doublings of the number of a result's elements in one kind of graph.
+_ENGINE_SIZES: Final = 4
+_ALTERNATIVE_SIZES: Final = 2
 
 
 class History:
@@ -39,7 +50,7 @@ class History:
     def __init__(self) -> None:
         self._engines: defaultdict[object, list[dict[int, float]]] = defaultdict(list)
         self._exact: set[int] = set()
-        self._alternatives: defaultdict[tuple[object, str], list[float]] = defaultdict(list)
+        self._alternatives: defaultdict[object, list[float]] = defaultdict(list)
         self._ranks: defaultdict[tuple[object, str], list[int]] = defaultdict(list)
 
     def note(self, graph: Graph, candidates: Sequence[Candidate]) -> None:
@@ -91,11 +102,11 @@ class History:
 
     def note_alternative(self, graph: Graph, alternative: str, slowdown: float) -> None:
         """Records how many times as long as the best plan an alternative takes at least."""
-        self._alternatives[kind_of(graph), alternative].append(slowdown)
+        self._alternatives[split_kind(graph, alternative)].append(slowdown)
 
     def alternative_reason(self, graph: Graph, alternative: GraphAlternative) -> str | None:
         """Returns why `alternative` is skipped for `graph`, or None."""
-        ratios = self._alternatives[kind_of(graph), alternative.name]
+        ratios = self._alternatives[split_kind(graph, alternative.name)]
         if not _is_slow(ratios, _MIN_ALTERNATIVE_SLOWDOWNS):
             return None
         return (
@@ -141,9 +152,9 @@ def _slowdown(candidate: Candidate, best: float) -> float:
 
 
 def kind_of(graph: Graph) -> object:
-    """Returns a key for graphs on which engines perform alike: operations, types, filters, strides.
-    Spatial dims smaller than those of the result, e.g. of filters, are part of the key; others as
-    multiples of the result's."""
+    """Returns a key for graphs on which engines perform alike: operations, types, filters, strides,
+    order of magnitude of the result. Spatial dims smaller than those of the result, e.g. of
+    filters, are part of the key; others as multiples of the result's."""
     result = graph.tensors[-1].shape[2:]
 
     def form(tensor: GraphTensor) -> object:
@@ -157,4 +168,15 @@ def kind_of(graph: Graph) -> object:
             ),
         )
 
-    return graph.ops, tuple(map(form, graph.tensors))
+    return graph.ops, tuple(map(form, graph.tensors)), _size_class(graph, _ENGINE_SIZES)
+
+
+def _size_class(graph: Graph, doublings: int) -> int:
+    """Returns the same number for results whose sizes differ by less than so many doublings."""
+    return prod(graph.tensors[-1].shape).bit_length() // doublings
+
+
+def split_kind(graph: Graph, alternative: str) -> object:
+    """Returns a key for graphs for which an alternative is similarly fast. A small graph gains
+    less by better kernels of its steps than it loses between them."""
+    return kind_of(graph), _size_class(graph, _ALTERNATIVE_SIZES), alternative
