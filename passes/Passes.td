@@ -425,7 +425,8 @@ def TcpFormGroupsPass : Pass<"tcp-form-groups", "::mlir::func::FuncOp"> {
     becomes the anchor of a group. The group grows by the elementwise ops after the anchor (bias,
     residual, activation) as long as only one value leaves it. Several ops that read one value, as
     in `x * sigmoid(x)`, join together or not at all. Then the group grows by ops before the anchor,
-    and by ops that compute operands of those after it. Each candidate group is converted to its
+    unless the kernel of a norm, a softmax or another elementwise op computes their operand and can
+    compute them as well, and by ops that compute operands of those after it. Each candidate group is converted to its
     `cudnn.graph`, and the support table is queried about the operations of that graph. Ops outside
     of groups get the reason as `tcp.outside`. Functions with `tcp.target = "cpu"` are unchanged.
 
@@ -555,6 +556,30 @@ def CudnnAddAlternativesPass : Pass<"cudnn-add-alternatives", "::mlir::ModuleOp"
 }
 
 //===-- linalg -----------------------------------------------------------------------------------------------------------===//
+
+def TcpSinkReshapesPass : Pass<"tcp-sink-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "move reshapes that merge dims after elementwise ops";
+  let description = [{
+    The reshape between a norm, a softmax or an elementwise op and an elementwise op moves after the
+    latter, so that one kernel computes both. Other operands are reshaped instead.
+
+    ```mlir
+    %n = tcp.layer_norm %x {dims = array<i64: 1, 3>, epsilon = 1.0e-5 : f64} : tensor<2x64x4x8xf32> -> tensor<2x64x4x8xf32>
+    %r = tcp.reshape %n : tensor<2x64x4x8xf32> -> tensor<2x64x32xf32>
+    %y = tcp.mul %r, %w : tensor<2x64x32xf32>, tensor<1x1x32xf32> -> tensor<2x64x32xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %n = tcp.layer_norm %x {dims = array<i64: 1, 3>, epsilon = 1.0e-5 : f64} : tensor<2x64x4x8xf32> -> tensor<2x64x4x8xf32>
+    %v = tcp.reshape %w : tensor<1x1x32xf32> -> tensor<1x1x4x8xf32>
+    %m = tcp.mul %n, %v : tensor<2x64x4x8xf32>, tensor<1x1x4x8xf32> -> tensor<2x64x4x8xf32>
+    %y = tcp.reshape %m : tensor<2x64x4x8xf32> -> tensor<2x64x32xf32>
+    ```
+  }];
+  let statistics = [Statistic<"sunkCount", "sunk", "reshapes moved">];
+}
 
 def ConvertTcpToLinalgPass : Pass<"convert-tcp-to-linalg", "::mlir::func::FuncOp"> {
   let summary = "lower tcp ops to linalg on tensors";

@@ -48,21 +48,22 @@ def Tcp_SoftmaxOp : Tcp_Op<"softmax", [SameOperandsAndResultType]> {
 }
 
 def Tcp_LayerNormOp : Tcp_Op<"layer_norm", [SameOperandsAndResultType]> {
-  let summary = "subtracts the mean and divides by the standard deviation over trailing dims";
+  let summary = "subtracts the mean and divides by the standard deviation over dims";
   let description = [{
-    `(x - mean) / sqrt(variance + epsilon)` over the dims from `axis` on, with the biased variance
-    and without an affine part (aten.layer_norm). A negative `epsilon` is allowed, as in Torch: the
-    result is NaN where `variance + epsilon` is negative.
+    `(x - mean) / sqrt(variance + epsilon)` over `dims`, with the biased variance and without an
+    affine part: aten.layer_norm over the trailing dims, aten.group_norm over the channels of a
+    group and the spatial dims. A negative `epsilon` is allowed, as in Torch: the result is NaN
+    where `variance + epsilon` is negative.
 
     **Constraints**
 
-    * (c1) `axis` is below the rank.
+    * (c1) `dims` are sorted, distinct and below the rank.
 
     ```mlir
-    %y = tcp.layer_norm %x {axis = 2 : i64, epsilon = 1.0e-5 : f64} : tensor<8x197x768xf32> -> tensor<8x197x768xf32>
+    %y = tcp.layer_norm %x {dims = array<i64: 2>, epsilon = 1.0e-5 : f64} : tensor<8x197x768xf32> -> tensor<8x197x768xf32>
     ```
   }];
-  let arguments = (ins Tcp_FloatTensor:$input, I64Attr:$axis, F64Attr:$epsilon);
+  let arguments = (ins Tcp_FloatTensor:$input, DenseI64ArrayAttr:$dims, F64Attr:$epsilon);
   let results = (outs Tcp_FloatTensor:$output);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
   let hasVerifier = 1;

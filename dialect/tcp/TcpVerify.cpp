@@ -337,11 +337,7 @@ LogicalResult SoftmaxOp::verify() {
 }
 
 LogicalResult LayerNormOp::verify() {
-  // layer_norm_c1
-  int64_t rank = shapeOf(getInput()).size(), axis = static_cast<int64_t>(getAxis());
-  if (axis < 0 || axis >= rank)
-    return emitOpError("expects 'axis' in 0 to ") << rank - 1 << ", but got " << axis;
-  return success();
+  return expectDims(*this, getDims(), shapeOf(getInput()).size()); // layer_norm_c1
 }
 
 //===-- shape --------------------------------------------------------------===//

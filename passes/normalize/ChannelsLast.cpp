@@ -366,13 +366,6 @@ bool Rewriter::visit(Operation *op) {
         if (isIdentity(perm))
           return false;
         using Op = decltype(op);
-        if constexpr (std::is_same_v<Op, LayerNormOp>) {
-          // The normalized dims have to stay the trailing ones; their order does not matter.
-          auto axis = static_cast<int64_t>(op.getAxis());
-          if (llvm::any_of(ArrayRef<int64_t>(perm).drop_front(axis),
-                           [&](int64_t dim) { return dim < axis; }))
-            return false;
-        }
         auto copy = sameOrder(op, perm);
         if constexpr (std::is_same_v<Op, PadOp>) {
           copy.setLow(toStored(op.getLow(), perm));
@@ -384,7 +377,7 @@ bool Rewriter::visit(Operation *op) {
           copy.setStrides(toStored(op.getStrides(), perm));
         } else if constexpr (std::is_same_v<Op, SoftmaxOp>) {
           copy.setDim(perm[op.getDim()]);
-        } else if constexpr (!std::is_same_v<Op, BroadcastOp> && !std::is_same_v<Op, LayerNormOp>) {
+        } else if constexpr (!std::is_same_v<Op, BroadcastOp>) {
           SmallVector<int64_t> dims =
               llvm::map_to_vector(op.getDims(), [&](int64_t dim) { return perm[dim]; });
           llvm::sort(dims);

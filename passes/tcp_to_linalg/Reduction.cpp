@@ -169,6 +169,28 @@ struct SoftmaxPattern : public OpConversionPattern<tcp::SoftmaxOp> {
   }
 };
 
+/// Rows of more elements are reduced in steps if they are not contiguous.
+constexpr int64_t kLongRow = 1 << 15;
+
+/// Splits the dims of a reduction into two steps: those outside of another dim, and those inside of
+/// all others. In the first step, neighboring threads read neighboring elements, as in a group norm
+/// of channels-last images, where a row has only the few channels of a group of each pixel. Short
+/// rows have one step, since a block that keeps a row in registers reads it only once.
+std::pair<SmallVector<int64_t>, SmallVector<int64_t>> stepsOf(ArrayRef<int64_t> shape,
+                                                              ArrayRef<int64_t> dims) {
+  int64_t inside = shape.size(), length = 1;
+  while (inside > 0 && (shape[inside - 1] == 1 || llvm::is_contained(dims, inside - 1)))
+    --inside;
+  SmallVector<int64_t> first, last;
+  for (int64_t dim : dims) {
+    length *= shape[dim];
+    (dim < inside ? first : last).push_back(dim);
+  }
+  if (length > kLongRow && !first.empty())
+    return {first, last};
+  return {SmallVector<int64_t>(dims), {}};
+}
+
 /// Two passes over the data, the mean, then the mean of squared differences, to avoid cancellation.
 struct LayerNormPattern : public OpConversionPattern<tcp::LayerNormOp> {
   using OpConversionPattern<tcp::LayerNormOp>::OpConversionPattern;
@@ -179,25 +201,30 @@ struct LayerNormPattern : public OpConversionPattern<tcp::LayerNormOp> {
     Value input = adaptor.getInput();
     auto type = cast<RankedTensorType>(input.getType());
     Type compute = computeType(type.getElementType());
-    SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(op.getAxis(), type.getRank()));
+    ArrayRef<int64_t> dims = op.getDims();
     double count = countOver(input, dims), epsilon = op.getEpsilon().convertToDouble();
+    auto [first, last] = stepsOf(type.getShape(), dims);
     RankedTensorType rowType = RankedTensorType::get(keptShape(type.getShape(), dims), compute);
+    auto sumSteps = [&, dims = last](Value sums) {
+      return dims.empty() ? sums : sum(rewriter, loc, sums, dims);
+    };
     auto difference = [&](OpBuilder &builder, Location inner, Value x, Value mean) -> Value {
       return arith::SubFOp::create(builder, inner, convertFloat(builder, inner, x, compute), mean);
     };
-    Value mean = broadcastGeneric(rewriter, loc, rowType, sum(rewriter, loc, input, dims),
-                                  [&](OpBuilder &builder, Location inner, ValueRange args) {
-                                    return arith::DivFOp::create(
-                                               builder, inner, args[0],
-                                               scalarConstant(builder, inner, compute, count))
-                                        .getResult();
-                                  });
-    Value squares = reduce(rewriter, loc, {input, mean}, dims, zeroOf(rewriter, loc, compute),
-                           [&](OpBuilder &builder, Location inner, ValueRange args) {
-                             Value x = difference(builder, inner, args[0], args[1]);
-                             Value square = arith::MulFOp::create(builder, inner, x, x);
-                             return addInAnyOrder(builder, inner, args[2], square);
-                           });
+    Value mean = broadcastGeneric(
+        rewriter, loc, rowType, sumSteps(sum(rewriter, loc, input, first)),
+        [&](OpBuilder &builder, Location inner, ValueRange args) {
+          return arith::DivFOp::create(builder, inner, args[0],
+                                       scalarConstant(builder, inner, compute, count))
+              .getResult();
+        });
+    Value squares =
+        sumSteps(reduce(rewriter, loc, {input, mean}, first, zeroOf(rewriter, loc, compute),
+                        [&](OpBuilder &builder, Location inner, ValueRange args) {
+                          Value x = difference(builder, inner, args[0], args[1]);
+                          Value square = arith::MulFOp::create(builder, inner, x, x);
+                          return addInAnyOrder(builder, inner, args[2], square);
+                        }));
     Value scale = broadcastGeneric(
         rewriter, loc, rowType, squares, [&](OpBuilder &builder, Location inner, ValueRange args) {
           Value variance = arith::DivFOp::create(builder, inner, args[0],

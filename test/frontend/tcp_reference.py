@@ -393,8 +393,7 @@ def _attention(
     return torch.stack(heads, 1)
 
 
-def _layer_norm(x: Tensor, axis: int, epsilon: float) -> Tensor:
-    dims = list(range(axis, x.dim()))
+def _layer_norm(x: Tensor, dims: list[int], epsilon: float) -> Tensor:
     mean = x.mean(dims, keepdim=True)
     var = ((x - mean) ** 2).mean(dims, keepdim=True)
     return (x - mean) / torch.sqrt(var + epsilon)

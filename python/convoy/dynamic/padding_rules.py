@@ -288,9 +288,7 @@ RULES: dict[str, Rule] = {
     "tcp.gather": _gather,
     "tcp.index_select": _index_select,
     "tcp.iota": _iota,
-    "tcp.layer_norm": _without(
-        "normalizes over", lambda view: range(view.number("axis"), len(view.shape))
-    ),
+    "tcp.layer_norm": _without("normalizes over", lambda view: view.numbers("dims")),
     "tcp.matmul": _matmul,
     "tcp.max_pool": _images(1),
     "tcp.max_pool_backward": _images(2),

@@ -168,7 +168,9 @@ def _layer_norm(
     bias: ir.Value | None,
     epsilon: float,
 ) -> ir.Value:
-    y = b.unary(tcp.LayerNormOp, x, axis=type_of(x).rank - len(shape), epsilon=float(epsilon))
+    rank = type_of(x).rank
+    dims = range(rank - len(shape), rank)
+    y = b.unary(tcp.LayerNormOp, x, dims=list(dims), epsilon=float(epsilon))
     if weight is not None:
         y = b.binary(tcp.MulOp, y, weight)
     return y if bias is None else b.binary(tcp.AddOp, y, bias)
@@ -203,11 +205,13 @@ def _group_norm(
     bias: ir.Value | None,
     epsilon: float,
 ) -> ir.Value:
-    """Layer norm over a view N x groups x (C/groups * spatial); scale and shift are per channel."""
+    """Layer norm over a view N x groups x C/groups x spatial; scale and shift are per channel."""
     kind = type_of(x)
     n, c, *spatial = kind.shape
-    y = b.reshape(x, (n, groups, c // groups * math.prod(spatial)))
-    y = b.reshape(b.unary(tcp.LayerNormOp, y, axis=2, epsilon=float(epsilon)), kind.shape)
+    y = b.reshape(x, (n, groups, c // groups, *spatial))
+    dims = range(2, type_of(y).rank)
+    y = b.unary(tcp.LayerNormOp, y, dims=list(dims), epsilon=float(epsilon))
+    y = b.reshape(y, kind.shape)
     channels = (1, c, *(1,) * (kind.rank - 2))
     if weight is not None:
         y = b.binary(tcp.MulOp, y, b.reshape(weight, channels))

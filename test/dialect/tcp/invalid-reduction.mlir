@@ -33,8 +33,8 @@ func.func @softmax_c1(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @layer_norm_c1(%x: tensor<2x3xf32>) {
-  // expected-error@+1 {{'tcp.layer_norm' op expects 'axis' in 0 to 1, but got 2}}
-  %0 = tcp.layer_norm %x {axis = 2 : i64, epsilon = 1.0e-5 : f64} : tensor<2x3xf32> -> tensor<2x3xf32>
+  // expected-error@+1 {{'tcp.layer_norm' op expects 'dims' sorted, distinct and below 2, but got [2]}}
+  %0 = tcp.layer_norm %x {dims = array<i64: 2>, epsilon = 1.0e-5 : f64} : tensor<2x3xf32> -> tensor<2x3xf32>
   return
 }
 

@@ -126,8 +126,8 @@ func.func @pooling_and_reductions(%x: tensor<1x8x9x9xf32>) {
   %4 = tcp.reduce_max %x {dims = array<i64: 1>} : tensor<1x8x9x9xf32> -> tensor<1x1x9x9xf32>
   // CHECK: tcp.softmax %{{.*}} {dim = 1 : i64}
   %5 = tcp.softmax %x {dim = 1 : i64} : tensor<1x8x9x9xf32> -> tensor<1x8x9x9xf32>
-  // CHECK: tcp.layer_norm %{{.*}} {axis = 2 : i64, epsilon = 1.000000e-05 : f64}
-  %6 = tcp.layer_norm %x {axis = 2 : i64, epsilon = 1.0e-5 : f64} : tensor<1x8x9x9xf32> -> tensor<1x8x9x9xf32>
+  // CHECK: tcp.layer_norm %{{.*}} {dims = array<i64: 2, 3>, epsilon = 1.000000e-05 : f64}
+  %6 = tcp.layer_norm %x {dims = array<i64: 2, 3>, epsilon = 1.0e-5 : f64} : tensor<1x8x9x9xf32> -> tensor<1x8x9x9xf32>
   return
 }
 

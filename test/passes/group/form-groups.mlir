@@ -125,12 +125,14 @@ func.func @prepare_weights(%x: tensor<2x64xf16>, %w: tensor<64x10xf16>) -> tenso
 
 // -----
 
-// x * tanh(floor(x)): the table refuses floor. One kernel computes all of it, instead of two tensors that the group reads.
+// x * tanh(floor(x)): the table refuses floor. One kernel computes all of it, instead of two tensors that the group reads,
+// and the relu as well.
 // CHECK-LABEL: func.func @prologue_of_a_refused_op(
 // CHECK: tcp.floor
 // CHECK: tcp.tanh
 // CHECK: tcp.mul
-// CHECK: attributes {anchor = "conv2d", pattern = "relu+conv2d"}
+// CHECK: tcp.clamp {{.*}} {min_float = 0.000000e+00 : f32, tcp.outside = "the kernel before it computes it, too"}
+// CHECK: attributes {anchor = "conv2d", pattern = "conv2d"}
 func.func @prologue_of_a_refused_op(%x: tensor<2x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<2x8x8x64xf16> {
   %0 = tcp.floor %x : tensor<2x8x8x64xf16> -> tensor<2x8x8x64xf16>
   %1 = tcp.tanh %0 : tensor<2x8x8x64xf16> -> tensor<2x8x8x64xf16>

@@ -225,7 +225,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Sequence[int], int]] = {
     "group_norm": (
         lambda: nn.Sequential(nn.Conv2d(3, 8, 3), nn.GroupNorm(2, 8), nn.ReLU(), *_head(8)),
         _IMAGE,
-        2,
+        1,
     ),
     "conv1d": (
         lambda: nn.Sequential(

@@ -37,7 +37,7 @@ func.func @dims_are_remapped(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}) -> tenso
   // CHECK-NEXT: tcp.concat {{.*}} {dim = 3 : i64} : tensor<2x5x10x8xf32>, tensor<2x5x10x8xf32> -> tensor<2x5x10x16xf32>
   // CHECK-NEXT: tcp.reverse {{.*}} {dims = array<i64: 2, 3>}
   // CHECK-NEXT: tcp.softmax {{.*}} {dim = 3 : i64}
-  // CHECK-NEXT: tcp.layer_norm {{.*}} {axis = 1 : i64
+  // CHECK-NEXT: tcp.layer_norm {{.*}} {dims = array<i64: 1, 2, 3>
   // CHECK-NEXT: tcp.reduce_max {{.*}} {dims = array<i64: 1, 3>} {{.*}} -> tensor<2x1x10x1xf32>
   // CHECK-NEXT: tcp.broadcast {{.*}} -> tensor<2x1x10x6xf32>
   // CHECK-NEXT: tcp.reduce_sum {{.*}} {dims = array<i64: 1, 2, 3>} {{.*}} -> tensor<2x1x1x1xf32>
@@ -49,21 +49,37 @@ func.func @dims_are_remapped(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}) -> tenso
   %3 = tcp.concat %2, %2 {dim = 1 : i64} : tensor<2x8x5x10xf32>, tensor<2x8x5x10xf32> -> tensor<2x16x5x10xf32>
   %4 = tcp.reverse %3 {dims = array<i64: 1, 3>} : tensor<2x16x5x10xf32> -> tensor<2x16x5x10xf32>
   %5 = tcp.softmax %4 {dim = 1 : i64} : tensor<2x16x5x10xf32> -> tensor<2x16x5x10xf32>
-  %6 = tcp.layer_norm %5 {axis = 1 : i64, epsilon = 1.0e-5 : f64} : tensor<2x16x5x10xf32> -> tensor<2x16x5x10xf32>
+  %6 = tcp.layer_norm %5 {dims = array<i64: 1, 2, 3>, epsilon = 1.0e-5 : f64} : tensor<2x16x5x10xf32> -> tensor<2x16x5x10xf32>
   %7 = tcp.reduce_max %6 {dims = array<i64: 1, 2>} : tensor<2x16x5x10xf32> -> tensor<2x1x1x10xf32>
   %8 = tcp.broadcast %7 : tensor<2x1x1x10xf32> -> tensor<2x6x1x10xf32>
   %9 = tcp.reduce_sum %8 {dims = array<i64: 1, 2, 3>} : tensor<2x6x1x10xf32> -> tensor<2x1x1x1xf32>
   return %9 : tensor<2x1x1x1xf32>
 }
 
-// A norm over the last dim of the value is not over the last dim of the stored layout.
+// A group norm: the groups are split off the channels, which are the last dim.
+// CHECK-LABEL: func.func @group_norm
+func.func @group_norm(%x: tensor<2x6x8x9xf32> {tcp.input = "x"}) -> tensor<2x6x1x1xf32> {
+  // CHECK: tcp.avg_pool {{.*}} -> tensor<2x8x9x6xf32>
+  // CHECK-NEXT: tcp.reshape {{.*}} -> tensor<2x8x9x3x2xf32>
+  // CHECK-NEXT: tcp.layer_norm {{.*}} {dims = array<i64: 1, 2, 4>
+  // CHECK-NEXT: tcp.reshape {{.*}} -> tensor<2x8x9x6xf32>
+  // CHECK-NEXT: tcp.reduce_max
+  %0 = tcp.avg_pool %x {ceil_pad = array<i64: 0, 0>, kernel = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x6x8x9xf32> -> tensor<2x6x8x9xf32>
+  %1 = tcp.reshape %0 : tensor<2x6x8x9xf32> -> tensor<2x3x2x8x9xf32>
+  %2 = tcp.layer_norm %1 {dims = array<i64: 2, 3, 4>, epsilon = 1.0e-5 : f64} : tensor<2x3x2x8x9xf32> -> tensor<2x3x2x8x9xf32>
+  %3 = tcp.reshape %2 : tensor<2x3x2x8x9xf32> -> tensor<2x6x8x9xf32>
+  %4 = tcp.reduce_max %3 {dims = array<i64: 2, 3>} : tensor<2x6x8x9xf32> -> tensor<2x6x1x1xf32>
+  return %4 : tensor<2x6x1x1xf32>
+}
+
+// A norm over the last dim of the value is over another one of the stored layout.
 // CHECK-LABEL: func.func @layer_norm_over_width
 func.func @layer_norm_over_width(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}) -> tensor<2x3x8x9xf32> {
   // CHECK: tcp.avg_pool
+  // CHECK-NEXT: tcp.layer_norm {{.*}} {dims = array<i64: 2>
   // CHECK-NEXT: tcp.transpose {{.*}} {perm = array<i64: 0, 3, 1, 2>}
-  // CHECK-NEXT: tcp.layer_norm {{.*}} {axis = 3
   %0 = tcp.avg_pool %x {ceil_pad = array<i64: 0, 0>, kernel = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x3x8x9xf32> -> tensor<2x3x8x9xf32>
-  %1 = tcp.layer_norm %0 {axis = 3 : i64, epsilon = 1.0e-5 : f64} : tensor<2x3x8x9xf32> -> tensor<2x3x8x9xf32>
+  %1 = tcp.layer_norm %0 {dims = array<i64: 3>, epsilon = 1.0e-5 : f64} : tensor<2x3x8x9xf32> -> tensor<2x3x8x9xf32>
   return %1 : tensor<2x3x8x9xf32>
 }
 

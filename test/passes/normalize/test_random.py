@@ -241,11 +241,12 @@ def _pad(g: _Graph) -> None:
 def _with_dim(g: _Graph) -> None:
     x = g.pick()
     dim = g.random.randrange(len(x.shape))
+    dims = sorted(g.random.sample(range(len(x.shape)), g.random.randint(1, len(x.shape))))
     op = g.random.choice(["softmax", "reverse", "layer_norm"])
     attributes = {
         "softmax": f"dim = {dim} : i64",
         "reverse": f"dims = {_array([dim])}",
-        "layer_norm": f"axis = {dim} : i64, epsilon = 1.0e-3 : f64",
+        "layer_norm": f"dims = {_array(dims)}, epsilon = 1.0e-3 : f64",
     }
     g.emit(op, [x], x.shape, attributes[op])
 

@@ -40,6 +40,30 @@ func.func @softmax(%x: tensor<2x10xf32>) -> tensor<2x10xf32> {
 // CHECK: math.sqrt
 // CHECK: arith.mulf
 func.func @layer_norm(%x: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
-  %0 = tcp.layer_norm %x {axis = 2 : i64, epsilon = 1.0e-5 : f64} : tensor<2x3x8xf32> -> tensor<2x3x8xf32>
+  %0 = tcp.layer_norm %x {dims = array<i64: 2>, epsilon = 1.0e-5 : f64} : tensor<2x3x8xf32> -> tensor<2x3x8xf32>
   return %0 : tensor<2x3x8xf32>
+}
+
+// A long row of a few elements of each pixel is summed over pixels first, both for the mean and for
+// the variance.
+// CHECK-LABEL: func.func @group_norm
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel", "parallel"]{{.*}} outs(%{{.*}} : tensor<2x32x4xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x1x32xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel", "parallel"]{{.*}} outs(%{{.*}} : tensor<2x32x4xf32>)
+// CHECK: arith.subf
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x1x32xf32>)
+// CHECK: math.sqrt
+// CHECK: arith.mulf
+func.func @group_norm(%x: tensor<2x16384x32x4xf16>) -> tensor<2x16384x32x4xf16> {
+  %0 = tcp.layer_norm %x {dims = array<i64: 1, 3>, epsilon = 1.0e-5 : f64} : tensor<2x16384x32x4xf16> -> tensor<2x16384x32x4xf16>
+  return %0 : tensor<2x16384x32x4xf16>
+}
+
+// A block keeps a short row in registers.
+// CHECK-LABEL: func.func @group_norm_short
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x32xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x32xf32>)
+func.func @group_norm_short(%x: tensor<2x1024x32x4xf16>) -> tensor<2x1024x32x4xf16> {
+  %0 = tcp.layer_norm %x {dims = array<i64: 1, 3>, epsilon = 1.0e-5 : f64} : tensor<2x1024x32x4xf16> -> tensor<2x1024x32x4xf16>
+  return %0 : tensor<2x1024x32x4xf16>
 }
