@@ -53,6 +53,7 @@ private:
   bool visitReshape(ReshapeOp op);
   bool visitMatmul(MatmulOp op);
   bool visitConcat(ConcatOp op);
+  bool visitIndexSelect(IndexSelectOp op);
 
   /// Copies `op` with the stored operand; the result is stored in the same order. The caller
   /// updates the copy's attributes.
@@ -270,6 +271,18 @@ bool Rewriter::visitConcat(ConcatOp op) {
   return true;
 }
 
+bool Rewriter::visitIndexSelect(IndexSelectOp op) {
+  Permutation perm = layouts.perm(op.getInput());
+  // Other indices change the rank.
+  if (isIdentity(perm) || shapeOf(op.getIndices()).size() != 1)
+    return false;
+  auto copy = cast<IndexSelectOp>(
+      cloneWith(builder, op, {layouts.get(op.getInput()), op.getIndices()}, storedType(op, perm)));
+  copy.setDimAttr(builder.getIndexAttr(perm[op.getDim().getSExtValue()]));
+  layouts.set(op, copy, perm);
+  return true;
+}
+
 template <typename Op> Op Rewriter::sameOrder(Op op, ArrayRef<int64_t> perm) {
   auto copy = cast<Op>(cloneWith(builder, op, layouts.get(op.getInput()), storedType(op, perm)));
   layouts.set(op, copy, perm);
@@ -351,6 +364,7 @@ bool Rewriter::visit(Operation *op) {
       .Case<MaxPoolOp, AvgPoolOp>([&](auto op) { return visitPool(op); })
       .Case([&](IsolatedGroupOp op) { return visitGroup(op); })
       .Case([&](ConcatOp op) { return visitConcat(op); })
+      .Case([&](IndexSelectOp op) { return visitIndexSelect(op); })
       .Case([&](ReshapeOp op) { return visitReshape(op); })
       .Case([&](MatmulOp op) { return visitMatmul(op); })
       .Case([&](TransposeOp op) {

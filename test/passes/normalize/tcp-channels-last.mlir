@@ -56,6 +56,21 @@ func.func @dims_are_remapped(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}) -> tenso
   return %9 : tensor<2x1x1x1xf32>
 }
 
+// Resizing selects rows or columns; the channels stay last.
+// CHECK-LABEL: func.func @resize
+func.func @resize(%x: tensor<2x3x8x9xf32> {tcp.input = "x"}, %rows: tensor<5xi32> {tcp.input = "rows"}, %table: tensor<4x2xi32> {tcp.input = "table"}) -> (tensor<2x3x5x1xf32>, tensor<2x3x4x2x9xf32>) {
+  // CHECK: %[[P:.*]] = tcp.avg_pool {{.*}} -> tensor<2x8x9x3xf32>
+  // CHECK-NEXT: tcp.index_select %[[P]], %{{.*}} {dim = 1 : index} : tensor<2x8x9x3xf32>, tensor<5xi32> -> tensor<2x5x9x3xf32>
+  // CHECK-NEXT: tcp.reduce_max {{.*}} {dims = array<i64: 2>}
+  // CHECK-NEXT: tcp.transpose %[[P]] {perm = array<i64: 0, 3, 1, 2>}
+  // CHECK-NEXT: tcp.index_select {{.*}} {dim = 2 : index} : tensor<2x3x8x9xf32>, tensor<4x2xi32> -> tensor<2x3x4x2x9xf32>
+  %0 = tcp.avg_pool %x {ceil_pad = array<i64: 0, 0>, kernel = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x3x8x9xf32> -> tensor<2x3x8x9xf32>
+  %1 = tcp.index_select %0, %rows {dim = 2 : index} : tensor<2x3x8x9xf32>, tensor<5xi32> -> tensor<2x3x5x9xf32>
+  %2 = tcp.reduce_max %1 {dims = array<i64: 3>} : tensor<2x3x5x9xf32> -> tensor<2x3x5x1xf32>
+  %3 = tcp.index_select %0, %table {dim = 2 : index} : tensor<2x3x8x9xf32>, tensor<4x2xi32> -> tensor<2x3x4x2x9xf32>
+  return %2, %3 : tensor<2x3x5x1xf32>, tensor<2x3x4x2x9xf32>
+}
+
 // A group norm: the groups are split off the channels, which are the last dim.
 // CHECK-LABEL: func.func @group_norm
 func.func @group_norm(%x: tensor<2x6x8x9xf32> {tcp.input = "x"}) -> tensor<2x6x1x1xf32> {
