@@ -92,6 +92,27 @@ double countOver(Value input, ArrayRef<int64_t> dims) {
   return count;
 }
 
+/// For each element the sum over `dims`, on which the result does not depend.
+Value sumForEach(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> dims) {
+  auto type = cast<RankedTensorType>(input.getType());
+  unsigned rank = type.getRank(), loops = rank + dims.size();
+  SmallVector<AffineExpr> read;
+  for (unsigned dim = 0; dim < rank; ++dim)
+    read.push_back(builder.getAffineDimExpr(dim));
+  for (auto [i, dim] : llvm::enumerate(dims))
+    read[dim] = builder.getAffineDimExpr(rank + i);
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  iterators.resize(loops, utils::IteratorType::reduction);
+  Value start = filled(builder, loc, type.getShape(), zeroOf(builder, loc, type.getElementType()));
+  return reductionGeneric(
+      builder, loc, start, input,
+      {AffineMap::get(loops, 0, read, builder.getContext()),
+       AffineMap::getMultiDimIdentityMap(loops, builder.getContext()).getMajorSubMap(rank)},
+      iterators, [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
+        return addInAnyOrder(inner, innerLoc, args[1], args[0]);
+      });
+}
+
 struct ReduceSumPattern : public OpConversionPattern<tcp::ReduceSumOp> {
   using OpConversionPattern<tcp::ReduceSumOp>::OpConversionPattern;
 
@@ -174,8 +195,9 @@ constexpr int64_t kLongRow = 1 << 15;
 
 /// Splits the dims of a reduction into two steps: those outside of another dim, and those inside of
 /// all others. In the first step, neighboring threads read neighboring elements, as in a group norm
-/// of channels-last images, where a row has only the few channels of a group of each pixel. Short
-/// rows have one step, since a block that keeps a row in registers reads it only once.
+/// of channels-last images, where a row has only the few channels of a group of each pixel. The
+/// second step keeps its dims, so that later loops over them and the others merge. Short rows have
+/// one step, since a block that keeps a row in registers reads it only once.
 std::pair<SmallVector<int64_t>, SmallVector<int64_t>> stepsOf(ArrayRef<int64_t> shape,
                                                               ArrayRef<int64_t> dims) {
   int64_t inside = shape.size(), length = 1;
@@ -204,9 +226,9 @@ struct LayerNormPattern : public OpConversionPattern<tcp::LayerNormOp> {
     ArrayRef<int64_t> dims = op.getDims();
     double count = countOver(input, dims), epsilon = op.getEpsilon().convertToDouble();
     auto [first, last] = stepsOf(type.getShape(), dims);
-    RankedTensorType rowType = RankedTensorType::get(keptShape(type.getShape(), dims), compute);
+    RankedTensorType rowType = RankedTensorType::get(keptShape(type.getShape(), first), compute);
     auto sumSteps = [&, dims = last](Value sums) {
-      return dims.empty() ? sums : sum(rewriter, loc, sums, dims);
+      return dims.empty() ? sums : sumForEach(rewriter, loc, sums, dims);
     };
     auto difference = [&](OpBuilder &builder, Location inner, Value x, Value mean) -> Value {
       return arith::SubFOp::create(builder, inner, convertFloat(builder, inner, x, compute), mean);

@@ -30,6 +30,9 @@ struct SplitReductionsPass : public convoy::impl::SplitReductionsPassBase<SplitR
 
 /// Maximum length of a part, and of a reduction that is not split.
 constexpr int64_t kPart = 1 << 11, kLong = 4 * kPart;
+/// On a GPU, the number of parts of all sums over columns, if they have at least so many elements:
+/// with fewer parts, few threads read many elements one after another.
+constexpr int64_t kColumnParts = 1 << 19, kLeastPart = 64;
 
 /// The split of the loops: loops outside of `dim` become parallel, loops inside stay in a part, and
 /// `dim` becomes `parts` times `size` iterations, with `rest` remaining iterations. With one part
@@ -56,17 +59,28 @@ int64_t length(linalg::GenericOp op) {
   return result;
 }
 
+/// The maximum length of a part of `op`.
+int64_t mostOf(linalg::GenericOp op) {
+  if (convoy::tcp::getTarget(op->getParentOfType<func::FuncOp>()) != convoy::tcp::Target::Cuda ||
+      op.getIteratorTypesArray().back() == utils::IteratorType::reduction)
+    return kPart;
+  int64_t points = 1;
+  for (int64_t range : op.getStaticLoopRanges())
+    points *= range;
+  return std::clamp<int64_t>(llvm::PowerOf2Ceil(points / kColumnParts), kLeastPart, kPart);
+}
+
 Cut chooseCut(linalg::GenericOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  int64_t inside = 1;
+  int64_t inside = 1, most = mostOf(op);
   for (unsigned dim = ranges.size(); dim-- > 0;) {
     if (op.getIteratorTypesArray()[dim] != utils::IteratorType::reduction)
       continue;
-    if (inside * ranges[dim] <= kPart) {
+    if (inside * ranges[dim] <= most) {
       inside *= ranges[dim];
       continue;
     }
-    int64_t size = partOf(ranges[dim], kPart / inside);
+    int64_t size = partOf(ranges[dim], most / inside);
     return {dim, ranges[dim] / size, size, ranges[dim] % size};
   }
   llvm_unreachable("a long reduction has a loop to split");

@@ -45,13 +45,13 @@ func.func @layer_norm(%x: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
 }
 
 // A long row of a few elements of each pixel is summed over pixels first, both for the mean and for
-// the variance.
+// the variance. Then each channel gets the sum over the channels of its group.
 // CHECK-LABEL: func.func @group_norm
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel", "parallel"]{{.*}} outs(%{{.*}} : tensor<2x32x4xf32>)
-// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x1x32xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x1x32x4xf32>)
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel", "parallel"]{{.*}} outs(%{{.*}} : tensor<2x32x4xf32>)
 // CHECK: arith.subf
-// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x1x32xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x1x32x4xf32>)
 // CHECK: math.sqrt
 // CHECK: arith.mulf
 func.func @group_norm(%x: tensor<2x16384x32x4xf16>) -> tensor<2x16384x32x4xf16> {
