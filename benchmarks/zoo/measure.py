@@ -93,7 +93,7 @@ def measure(
     on_device = tuple(each.cuda() for each in inputs)
     reference = _reference(module, on_device)
     narrow = tuple(_narrow(each, row.dtype) for each in on_device)
-    module = module.to(getattr(torch, row.dtype)).to(memory_format=torch.channels_last)
+    module = module.to(getattr(torch, row.dtype)).to(memory_format=_channels_last(module))
     weights = sum(each.nbytes for each in module.state_dict().values())
     called: dict[str, Callable[..., object]] = {"eager": module} if "eager" in peers else {}
     if "compile" in peers:
@@ -152,11 +152,18 @@ def measure(
     return figures
 
 
+def _channels_last(module: nn.Module) -> torch.memory_format:
+    """Channels-last for the convolutions of a module, over images or volumes."""
+    is_volume = any(each.dim() == 5 for each in module.parameters())
+    return torch.channels_last_3d if is_volume else torch.channels_last
+
+
 def _narrow(x: Tensor, dtype: str) -> Tensor:
     if not x.is_floating_point():
         return x
     x = x.to(getattr(torch, dtype))
-    return x.to(memory_format=torch.channels_last) if x.dim() == 4 else x
+    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+    return x.to(memory_format=formats[x.dim()]) if x.dim() in formats else x
 
 
 def _reference(module: nn.Module, inputs: Sequence[Tensor]) -> list[Tensor]:
