@@ -40,9 +40,9 @@ class Figures:
         ms: Milliseconds of a replay, by runner.
         errors: The largest difference from float32, relative to the largest number, by runner.
         seconds: Seconds of tuning or compilation until the first result, by runner.
-        megabytes: Device memory of weights, activations and workspaces, by runner. Convoy's is what
-            a load takes from the GPU, with its code; that of peers is the peak of PyTorch's
-            allocator.
+        megabytes: Device memory of weights, inputs, activations and workspaces, by runner. Convoy's
+            is what a load takes from the GPU, with its code and float32 inputs; that of peers is
+            the peak of PyTorch's allocator, with weights and inputs in the dtype of the row.
         failures: The reason, by runner that failed.
         profile: Convoy's calls: a description, how often it runs, and microseconds in place.
     """
@@ -94,7 +94,7 @@ def measure(
     reference = _reference(module, on_device)
     narrow = tuple(_narrow(each, row.dtype) for each in on_device)
     module = module.to(getattr(torch, row.dtype)).to(memory_format=_channels_last(module))
-    weights = sum(each.nbytes for each in module.state_dict().values())
+    held = sum(each.nbytes for each in (*module.state_dict().values(), *narrow))
     called: dict[str, Callable[..., object]] = {"eager": module} if "eager" in peers else {}
     if "compile" in peers:
         start = time.perf_counter()
@@ -136,7 +136,7 @@ def measure(
             allocated = torch.cuda.memory_allocated()
             try:
                 replays[peer], result = _captured(call, narrow)
-                peak = torch.cuda.max_memory_allocated() - allocated + weights
+                peak = torch.cuda.max_memory_allocated() - allocated + held
                 figures.megabytes[peer] = peak / 1e6
                 figures.errors[peer] = _error(result, reference)
             except Exception as error:
