@@ -125,7 +125,8 @@ def test_signal_handler_may_run_and_close_the_program(affine: Path) -> None:
         calls += 1
         if not program.closed:
             np.testing.assert_array_equal(program(X), reference(X))
-        if calls == 500:
+        # Another call may have counted during the run.
+        if calls >= 500:
             program.close()
 
     before = signal.signal(signal.SIGALRM, handler)
