@@ -858,7 +858,8 @@ def CollectStepsPass : Pass<"collect-steps", "::mlir::ModuleOp"> {
     The key `steps` of `tcp.manifest` gets a dictionary for each op of `@main` that calls the
     runtime: `{call = N}` for `cudnn_backend.execute_graph`, `{kernel = N}` for
     `cudnn_backend.launch_kernel`, `{copy = BYTES}` for `cudnn_backend.copy`. Readers of the
-    artifact get the sequence of calls without running the program.
+    artifact get the sequence of calls without running the program. The key `live` gets the bytes
+    of the arena that are live during each of them.
   }];
 }
 

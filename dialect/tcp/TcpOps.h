@@ -51,6 +51,9 @@ inline constexpr llvm::StringLiteral kOriginAttr = "tcp.origin";
 inline constexpr llvm::StringLiteral kArenaAttr = "tcp.arena";
 /// Of an arena: the largest number of bytes that live at the same time.
 inline constexpr llvm::StringLiteral kLiveBytesAttr = "tcp.live_bytes";
+/// Of a view of an arena: the number and the bytes of the buffer that it is a part of. Views of two
+/// buffers stay apart although they may be equal otherwise.
+inline constexpr llvm::StringLiteral kBufferAttr = "tcp.buffer";
 /// The dims of an input or result from the outermost to the innermost in memory, like
 /// `torch.Tensor.dim_order`. Until phase `normalize` the type has the model's dims, from then on
 /// those in memory.

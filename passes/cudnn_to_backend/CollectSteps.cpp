@@ -3,11 +3,17 @@
 // Lists the runtime calls of @main in the manifest, for readers that do not run native code.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
+#include "dialect/tcp/TcpOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
 #include "passes/common/Buffers.h"
 #include "passes/common/Manifest.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
 
 namespace convoy {
 #define GEN_PASS_DEF_COLLECTSTEPSPASS
@@ -37,10 +43,17 @@ std::optional<Step> describe(Operation &op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Adds the steps of `block` to `steps`, those of a loop for each of its iterations.
-LogicalResult collect(Block &block, SmallVectorImpl<Attribute> &steps) {
+/// The steps of an op of @main: the first, and the one after the last.
+using Span = std::pair<size_t, size_t>;
+
+/// Adds the steps of `block` to `steps`, those of a loop for each of its iterations, and those of
+/// each op to `spans`.
+LogicalResult collect(Block &block, SmallVectorImpl<Attribute> &steps,
+                      llvm::DenseMap<Operation *, Span> &spans) {
   Builder builder(block.getParentOp()->getContext());
   for (Operation &op : block) {
+    size_t first = steps.size();
+    llvm::scope_exit finish([&] { spans[&op] = {first, steps.size()}; });
     if (std::optional<Step> step = describe(op)) {
       steps.push_back(builder.getDictionaryAttr(
           builder.getNamedAttr(step->first, builder.getI64IntegerAttr(step->second))));
@@ -50,7 +63,7 @@ LogicalResult collect(Block &block, SmallVectorImpl<Attribute> &steps) {
     if (!loop)
       continue;
     SmallVector<Attribute> once;
-    if (failed(collect(*loop.getBody(), once)))
+    if (failed(collect(*loop.getBody(), once, spans)))
       return failure();
     std::optional<llvm::APInt> trips = loop.getStaticTripCount();
     if (!once.empty() && !trips)
@@ -61,6 +74,45 @@ LogicalResult collect(Block &block, SmallVectorImpl<Attribute> &steps) {
   return success();
 }
 
+/// The bytes of `arena` that are live during each of `count` steps. A buffer lives from the first
+/// step that uses it to the last one.
+SmallVector<int64_t> liveBytes(BlockArgument arena, size_t count,
+                               const llvm::DenseMap<Operation *, Span> &spans) {
+  struct Lifetime {
+    int64_t bytes;
+    size_t first, last;
+  };
+  llvm::MapVector<int64_t, Lifetime> buffers;
+  for (Operation *view : arena.getUsers()) {
+    auto buffer = view->getAttrOfType<DenseI64ArrayAttr>(tcp::kBufferAttr);
+    if (!buffer || buffer.size() != 2)
+      continue; // hand-written
+    auto [number, bytes] = std::pair(buffer[0], buffer[1]);
+    Lifetime &lifetime = buffers.try_emplace(number, Lifetime{bytes, count, 0}).first->second;
+    SmallVector<Operation *> users(view->user_begin(), view->user_end());
+    while (!users.empty()) {
+      Operation *user = users.pop_back_val();
+      auto [begin, end] = spans.lookup(arena.getOwner()->findAncestorOpInBlock(*user));
+      if (begin != end) {
+        lifetime.first = std::min(lifetime.first, begin);
+        lifetime.last = std::max(lifetime.last, end);
+      }
+      if (isa<ViewLikeOpInterface>(user))
+        users.append(user->user_begin(), user->user_end());
+    }
+  }
+  SmallVector<int64_t> changes(count + 1, 0);
+  for (const Lifetime &lifetime : llvm::make_second_range(buffers)) {
+    if (lifetime.first >= lifetime.last)
+      continue;
+    changes[lifetime.first] += lifetime.bytes;
+    changes[lifetime.last] -= lifetime.bytes;
+  }
+  changes.pop_back();
+  std::partial_sum(changes.begin(), changes.end(), changes.begin());
+  return changes;
+}
+
 } // namespace
 
 void CollectStepsPass::runOnOperation() {
@@ -69,8 +121,14 @@ void CollectStepsPass::runOnOperation() {
     return;
   Builder builder(&getContext());
   SmallVector<Attribute> steps;
-  if (failed(collect(main.getBody().front(), steps)))
+  llvm::DenseMap<Operation *, Span> spans;
+  if (failed(collect(main.getBody().front(), steps, spans)))
     return signalPassFailure();
-  if (!steps.empty())
-    setManifest(getOperation(), "steps", builder.getArrayAttr(steps));
+  if (steps.empty())
+    return;
+  setManifest(getOperation(), "steps", builder.getArrayAttr(steps));
+  for (BlockArgument argument : main.getArguments())
+    if (main.getArgAttr(argument.getArgNumber(), tcp::kArenaAttr))
+      setManifest(getOperation(), "live",
+                  builder.getI64ArrayAttr(liveBytes(argument, steps.size(), spans)));
 }

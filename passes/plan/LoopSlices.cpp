@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/plan/LoopSlices.h"
+#include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -107,6 +108,8 @@ static Value shift(memref::SubViewOp slice) {
   Value flat =
       memref::ViewOp::create(builder, loc, MemRefType::get({elements}, type.getElementType()),
                              base.getSource(), first, ValueRange());
+  if (Attribute buffer = base->getAttr(tcp::kBufferAttr))
+    flat.getDefiningOp()->setAttr(tcp::kBufferAttr, buffer);
   auto layout = MemRefType::get(type.getShape(), type.getElementType());
   (void)layout.getStridesAndOffset(packed, unknown);
   if (packed != strides)

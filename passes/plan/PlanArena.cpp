@@ -182,12 +182,15 @@ LogicalResult plan(func::FuncOp function) {
                                      function.getLoc())))
     return failure();
   BlockArgument arena = function.getArguments().back();
-  for (Buffer &buffer : buffers) {
+  for (auto [number, buffer] : llvm::enumerate(buffers)) {
     builder.setInsertionPoint(buffer.alloc);
     Location loc = buffer.alloc.getLoc();
     Value offset = arith::ConstantIndexOp::create(builder, loc, buffer.offset);
     Value view =
         memref::ViewOp::create(builder, loc, buffer.alloc.getType(), arena, offset, ValueRange());
+    view.getDefiningOp()->setAttr(
+        convoy::tcp::kBufferAttr,
+        builder.getDenseI64ArrayAttr({static_cast<int64_t>(number), buffer.bytes}));
     buffer.alloc.replaceAllUsesWith(view);
     buffer.alloc.erase();
   }

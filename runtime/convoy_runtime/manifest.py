@@ -81,7 +81,7 @@ __all__ = [
 FORMAT = "convoy"
 #: The format of an artifact with dynamic sizes (`convoy_runtime.dynamic.manifest`).
 DYNAMIC_FORMAT = "convoy-dynamic"
-FORMAT_VERSION = 11
+FORMAT_VERSION = 12
 ABI_VERSION = 3
 MANIFEST = "manifest.json"
 #: Kinds of steps.
@@ -321,6 +321,14 @@ class Manifest:
             "them. Tools read the program from it, because only a load runs native code. A load "
             "compares it with the calls that the code makes.",
             presence=OMITTED,
+        ),
+    )
+    live: tuple[int, ...] = field(
+        default=(),
+        metadata=about(
+            "The bytes of temporaries that are live during each of `steps`; empty if unknown.",
+            COUNTS,
+            OMITTED,
         ),
     )
     kernels: tuple[Kernel, ...] = field(

@@ -173,6 +173,11 @@ def _check(manifest: Manifest, document: Document) -> None:
                 f"expected less than {len(listed)}, the number of {step.kind}s, got {step.number}"
             )
             raise document.error(f"steps[{index}].{step.kind}", problem)
+    if manifest.live and len(manifest.live) != len(manifest.steps):
+        problem = (
+            f"expected a number for each of {len(manifest.steps)} steps, got {len(manifest.live)}"
+        )
+        raise document.error("live", problem)
     weights = {spec.name for spec in manifest.weights}
     for key, names in (("constants", manifest.constants), ("aliases", manifest.aliases.values())):
         for name in names:

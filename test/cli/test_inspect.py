@@ -26,6 +26,8 @@ def test_device_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     total = manifest.arena_bytes + sum(spec.bytes for spec in specs)
     printed = inspected(path, capsys)
     assert 0 < manifest.live_bytes <= manifest.arena_bytes <= 1.15 * manifest.live_bytes
+    assert len(manifest.live) == len(manifest.steps)
+    assert max(manifest.live) == manifest.live_bytes
     assert " times the " in printed
     assert f"device memory {total / 1e6:.2f} MB: arena {manifest.arena_bytes / 1e6:.2f} MB, " in printed  # fmt: skip
     assert "workspaces are known once the artifact has plans" in printed

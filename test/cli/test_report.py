@@ -35,7 +35,7 @@ def step(number: int, **changes: Any) -> Step:
         kind="graph", name=f"conv_{number % 7}", form="convolution + relu",
         tensors="float16[1x4] -> float16[1x8]", location="m<o>del.py:2",
         bytes=4300, flops=10_000, rate="float16", microseconds=2.0, in_place_microseconds=1.5,
-        limit_microseconds=0.001, bound="memory",
+        limit_microseconds=0.001, bound="memory", live_bytes=3_000_000,
         after=(), untuned="cuDNN's first plan",
     )  # fmt: skip
     return replace(fields, **changes)
@@ -74,7 +74,8 @@ def report() -> Report:
     steps = kernel, *(step(number) for number in range(300)), kernel, copy
     return Report(
         model="m.convoy", target="cuda", producer={"convoy": "1"}, times="measured",
-        gpu=gpu_of(FACTS), form="calls side by side",
+        gpu=gpu_of(FACTS), memory={"prepared weights": 1000, "inputs": 2000, "outputs": 4},
+        arena_bytes=5_000_000, form="calls side by side",
         replay_microseconds=500.0, steps=tuple(replace(each,
         after=(number - 1,) if number else ()) for number, each in enumerate(steps)),
         choices=tuple(choice(f"conv_{number}") for number in range(7)),
@@ -256,7 +257,7 @@ def test_invalid_report_files_are_refused(
     path.write_text(damage(json.loads(report.to_json())))
     with pytest.raises(
         ConvoyError,
-        match=r"report\.json: expected a report of version 2, written by `convoy explain --json`",
+        match=r"report\.json: expected a report of version 3, written by `convoy explain --json`",
     ):
         read_report(path)
 
@@ -394,7 +395,7 @@ def lanes(*calls: tuple[float, tuple[int, ...]]) -> list[tuple[int, float, float
     adds to a replay and its dependencies."""
     steps = tuple(step(0, in_place_microseconds=time, after=after) for time, after in calls)
     report = Report(
-        "m", "cuda", {}, "measured", None, "calls side by side", None, steps, (), (), ()
+        "m", "cuda", {}, "measured", None, {}, 0, "calls side by side", None, steps, (), (), ()
     )
     shown = timeline(report)
     assert shown.lanes == 1 + max(bar.lane for bar in shown.bars)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from cli_fixtures import FACTS
 
@@ -119,9 +120,18 @@ def test_every_part_selects_the_call(browser: Any, page: Path) -> None:
     click(browser, "#graph-plot .box[data-call='2'] .frame")
     wait(browser, f"{selected} === 'call-2'")
     # The same call is selected everywhere, and its source line is lit.
-    assert browser.execute_script("return document.querySelectorAll('[data-call].selected').length") == 3  # fmt: skip
+    assert browser.execute_script("return document.querySelectorAll('[data-call].selected').length") == 4  # fmt: skip
     assert browser.execute_script("return document.querySelectorAll('.source tr.selected').length") == 1  # fmt: skip
     assert "call-2" in browser.execute_script("return document.querySelector('#details a').href")
+    click(browser, "#memory-plot rect[data-call='3']")
+    wait(browser, f"{selected} === 'call-3'")
+    heights = (
+        "[...document.querySelectorAll('#memory-plot rect')].map(bar => bar.height.baseVal.value)"
+    )
+    drawn = browser.execute_script(f"return {heights}")
+    live = browser.execute_script("return data.steps.map(step => step.live)")
+    assert len(drawn) == len(live) > 10
+    assert np.allclose(np.divide(drawn, max(drawn)), np.divide(live, max(live)), atol=1e-3)
     no_errors(browser)
 
 
@@ -154,7 +164,7 @@ def test_look(browser: Any, page: Path, scheme: str, tmp_path: Path) -> None:
     opened(browser, page, scheme)
     colour = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, colour[4:-1].split(","))) < 200) == (scheme == "dark")
-    for part in ("roofline", "timeline", "graph", "calls"):
+    for part in ("roofline", "timeline", "memory", "graph", "calls"):
         browser.execute_script(f"document.getElementById('{part}').scrollIntoView()")
         if part == "graph":
             wait(browser, "document.querySelector('#graph-plot .box')")
@@ -173,8 +183,8 @@ def test_look(browser: Any, page: Path, scheme: str, tmp_path: Path) -> None:
         for (const text of box.querySelectorAll('text')) check(text, box.querySelector('.frame'));
       for (const bar of document.querySelectorAll('.timeline a'))
         check(bar.querySelector('text'), bar.querySelector('.whole'));
-      for (const text of document.querySelectorAll('#roofline-plot text'))
-        check(text, document.querySelector('#roofline-plot'));
+      for (const plot of document.querySelectorAll('#roofline-plot, #memory-plot'))
+        for (const text of plot.querySelectorAll('text')) check(text, plot);
       return outside;
     """
     assert browser.execute_script(wide) == []

@@ -48,6 +48,7 @@ CUDA = affine_manifest(
     calls=(Call(0, "m.py:1"),),
     kernels=(Kernel("k", "m.py:2", 8, (KernelArgument("inout", 4),)),),
     steps=(Step("call", 0), Step("kernel", 0), Step("copy", 64)),
+    live=(64, 128, 0),
     cudnn=Cudnn(91900, 90000, "float16"),
 )
 
@@ -220,6 +221,7 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         ),
         (put("steps.2.copy", -1), "steps[2].copy: expected an integer from 0 to 2**63 - 1, got -1"),
         (put("steps.2", {"wait": 1}), "steps[2].call: is missing, expected an integer"),
+        (put("live", [64, 128]), "live: expected a number for each of 3 steps, got 2"),
         (put("steps.2.call", 0), "steps[2].copy: is not a field of this format version, got 64"),
         (
             put("graphs.0.tensors.0.strides", [2**62, 2**62]),

@@ -71,13 +71,23 @@ def collect_report(
         choices = _shipped(artifact)
         timings = [_tuned(timing, manifest, choices) for timing in program_calls(artifact)]
         times = "tuning" if any(timing.microseconds is not None for timing in timings) else "none"
-    steps = tuple(_limited(_step(timing, manifest), gpu) for timing in timings)
+    lives: Sequence[int | None] = manifest.live or [None] * len(timings)
+    steps = tuple(
+        _limited(_step(timing, manifest, live), gpu)
+        for timing, live in zip(timings, lives, strict=True)
+    )
     return Report(
         model=Path(artifact.path).name,
         target=manifest.target,
         producer=dict(manifest.producer),
         times=times,
         gpu=gpu,
+        memory={
+            "prepared weights": sum(spec.bytes for spec in manifest.prepared),
+            "inputs": sum(spec.bytes for spec in manifest.inputs),
+            "outputs": sum(spec.bytes for spec in manifest.outputs),
+        },
+        arena_bytes=manifest.arena_bytes,
         form=profile.form if profile is not None else None,
         replay_microseconds=profile.replay_microseconds if profile is not None else None,
         steps=steps,
@@ -150,7 +160,7 @@ def _rate(dtype: str, *, allow_tf32: bool) -> str:
     return "float8" if dtype.startswith("float8") else dtype
 
 
-def _step(timing: Timing, manifest: Manifest) -> Step:
+def _step(timing: Timing, manifest: Manifest, live: int | None) -> Step:
     def make(
         name: str,
         form: str,
@@ -168,7 +178,7 @@ def _step(timing: Timing, manifest: Manifest) -> Step:
             kind=timing.kind, name=name, form=form, tensors=tensors, location=location, bytes=size,
             flops=flops, rate=rate,
             microseconds=timing.microseconds, in_place_microseconds=timing.in_place_microseconds,
-            limit_microseconds=None, bound=None,
+            limit_microseconds=None, bound=None, live_bytes=live,
             after=timing.after, untuned=untuned,
         )  # fmt: skip
 

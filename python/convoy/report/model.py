@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 _FORMAT: Final = "convoy report"
-_VERSION: Final = 2
+_VERSION: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,7 @@ class Step:
             measured.
         limit_microseconds: The roofline limit; None if the GPU's speed is unknown.
         bound: The resource that determines the limit.
+        live_bytes: The temporaries that are live during the call; None if unknown.
         after: The indices of the steps that it waits for.
         untuned: The runner of a graph without a plan; None for other steps.
     """
@@ -128,6 +129,7 @@ class Step:
     in_place_microseconds: float | None
     limit_microseconds: float | None
     bound: Literal["memory", "compute"] | None
+    live_bytes: int | None
     after: tuple[int, ...]
     untuned: str | None
 
@@ -181,6 +183,8 @@ class Report:
         times: The origin of the steps' times: "measured" on `gpu`, "tuning" of the plans in the
             artifact, or "none".
         gpu: The measured GPU, if any.
+        memory: Device memory that is held during the whole program: name to bytes.
+        arena_bytes: The memory of all temporaries.
         form: The form of the CUDA graph; None if not measured.
         replay_microseconds: One replay of the program; None if not measured.
         steps: The calls of the program in order.
@@ -194,6 +198,8 @@ class Report:
     producer: Mapping[str, str]
     times: Literal["measured", "tuning", "none"]
     gpu: Gpu | None
+    memory: Mapping[str, int]
+    arena_bytes: int
     form: str | None
     replay_microseconds: float | None
     steps: tuple[Step, ...]

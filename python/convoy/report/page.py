@@ -26,6 +26,7 @@ _SCRIPTS: Final = (
     "assets/common.js",
     "assets/roofline.js",
     "assets/timeline.js",
+    "assets/memory.js",
     "assets/graph.js",
     "assets/table.js",
 )

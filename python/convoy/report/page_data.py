@@ -62,12 +62,14 @@ def page_data(report: Report, places: Mapping[str, str]) -> str:
                 "limit": step.limit_microseconds,
                 "share": step.share,
                 "bound": step.bound,
+                "live": step.live_bytes,
                 "after": step.after,
                 "runner": choice.name if choice is not None else step.untuned,
             }
         )
     gpu = report.gpu
     speeds = None if gpu is None else {"copy": gpu.copy_bytes, "flops": dict(gpu.flops)}
-    text = json.dumps({"steps": steps, "gpu": speeds}, separators=(",", ":"))
+    memory = {"arena": report.arena_bytes, "held": dict(report.memory)}
+    text = json.dumps({"steps": steps, "gpu": speeds, "memory": memory}, separators=(",", ":"))
     # `</script>` and `<!--` would end or change the script element.
     return text.replace("<", "\\u003c")

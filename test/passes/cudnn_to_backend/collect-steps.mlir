@@ -45,3 +45,30 @@ func.func @main(%runtime: !llvm.ptr, %x: memref<8xf32>, %y: memref<8xf32>) -> i3
   cudnn_backend.launch_kernel %runtime, kernel = 0 grid [1, 1, 1] block [32, 1, 1] shared 0 (%x, %y) : memref<8xf32>, memref<8xf32>
   return %ok : i32
 }
+
+// -----
+
+// A buffer lives from the first step that uses it, also through a view, to the last one; in a loop during all of its steps.
+// Buffers with the same bytes are apart. Hand-written views of the arena are unknown.
+
+// CHECK: live = [16, 48, 32, 32, 32, 16], steps = [{kernel = 0 : i64}, {kernel = 1 : i64}, {copy = 32 : i64}, {copy = 32 : i64}, {kernel = 2 : i64}, {kernel = 3 : i64}]
+func.func @main(%runtime: !llvm.ptr, %x: memref<8xf32>, %arena: memref<48xi8> {tcp.arena}) -> i32 {
+  %ok = arith.constant 0 : i32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %a = memref.view %arena[%c0][] {tcp.buffer = array<i64: 0, 16>} : memref<48xi8> to memref<4xf32>
+  %flat = memref.reinterpret_cast %a to offset: [0], sizes: [2, 2], strides: [2, 1] : memref<4xf32> to memref<2x2xf32>
+  %b = memref.view %arena[%c16][] {tcp.buffer = array<i64: 1, 32>} : memref<48xi8> to memref<8xf32>
+  %c = memref.view %arena[%c0][] {tcp.buffer = array<i64: 2, 16>} : memref<48xi8> to memref<4xf32>
+  %other = memref.view %arena[%c0][] : memref<48xi8> to memref<4xf32>
+  cudnn_backend.launch_kernel %runtime, kernel = 0 grid [1, 1, 1] block [32, 1, 1] shared 0 (%x, %a) : memref<8xf32>, memref<4xf32>
+  cudnn_backend.launch_kernel %runtime, kernel = 1 grid [1, 1, 1] block [32, 1, 1] shared 0 (%flat, %b) : memref<2x2xf32>, memref<8xf32>
+  scf.for %i = %c0 to %c2 step %c1 {
+    cudnn_backend.copy %runtime, %x, %b : memref<8xf32>, memref<8xf32>
+  }
+  cudnn_backend.launch_kernel %runtime, kernel = 2 grid [1, 1, 1] block [32, 1, 1] shared 0 (%b, %x, %other) : memref<8xf32>, memref<8xf32>, memref<4xf32>
+  cudnn_backend.launch_kernel %runtime, kernel = 3 grid [1, 1, 1] block [32, 1, 1] shared 0 (%c) : memref<4xf32>
+  return %ok : i32
+}

@@ -9,11 +9,11 @@
 // CHECK-SAME:    %[[ARENA:[^:]*]]: memref<672xi8> {tcp.arena, tcp.live_bytes = 640 : i64}
 // CHECK:         scf.for %[[I:.*]] =
 // CHECK:           %[[A:.*]] = affine.apply #[[FORWARD]](%[[I]])
-// CHECK:           %[[FLAT:.*]] = memref.view %[[ARENA]][%[[A]]][] : memref<672xi8> to memref<24xf32>
+// CHECK:           %[[FLAT:.*]] = memref.view %[[ARENA]][%[[A]]][] {tcp.buffer = {{.*}}} : memref<672xi8> to memref<24xf32>
 // CHECK:           %[[X:.*]] = memref.reinterpret_cast %[[FLAT]] to offset: [0], sizes: [2, 12], strides: [12, 1] : memref<24xf32> to memref<2x12xf32>
 // CHECK:           %[[PART:.*]] = memref.subview %[[X]][0, 4] [2, 4] [1, 1] : memref<2x12xf32> to memref<2x4xf32, strided<[12, 1], offset: 4>>
 // CHECK:           %[[B:.*]] = affine.apply #[[REVERSE]](%[[I]])
-// CHECK:           %[[OUT:.*]] = memref.view %[[ARENA]][%[[B]]][] : memref<672xi8> to memref<8xf32>
+// CHECK:           %[[OUT:.*]] = memref.view %[[ARENA]][%[[B]]][] {tcp.buffer = {{.*}}} : memref<672xi8> to memref<8xf32>
 // CHECK:           %[[Y:.*]] = memref.reinterpret_cast %[[OUT]] to offset: [0], sizes: [2, 4], strides: [4, 1]
 // CHECK:           linalg.exp ins(%[[PART]] : memref<2x4xf32, strided<[12, 1], offset: 4>>) outs(%[[Y]] : memref<2x4xf32>)
 func.func @slices() {
@@ -39,7 +39,7 @@ func.func @slices() {
 // CHECK:         scf.for %[[I:.*]] =
 // CHECK:           scf.for %[[J:.*]] =
 // CHECK:             %[[S:.*]] = affine.apply #{{.*}}(%[[J]], %[[I]])
-// CHECK:             memref.view %{{.*}}[%[[S]]][] : memref<{{.*}}xi8> to memref<7xf32>
+// CHECK:             memref.view %{{.*}}[%[[S]]][] {tcp.buffer = {{.*}}} : memref<{{.*}}xi8> to memref<7xf32>
 // CHECK:             memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [2, 3], strides: [4, 1] : memref<7xf32> to memref<2x3xf32, strided<[4, 1]>>
 func.func @nested(%y: memref<2x3xf32>) {
   %c0 = arith.constant 0 : index

@@ -26,7 +26,8 @@ const summary = step => [
   step.rows.join(" + "),
   step.alone == null ? "" : `${micro(step.alone)} alone` + (step.inPlace == null ? "" : `, ${micro(step.inPlace)} in place`) + (total ? `, ${percent(time(step) / total)} of the time` : ""),
   step.share == null ? "" : `${percent(step.share)} of the roofline, limited by ${step.bound}`,
-  `${prefix(step.bytes, "B")}` + (step.flops ? `, ${prefix(step.flops, "FLOP")} in ${step.rate}` : ""),
+  step.live == null ? "" : `${prefix(step.live, "B")} of temporaries live`,
+  `${prefix(step.bytes, "B")} moved` + (step.flops ? `, ${prefix(step.flops, "FLOP")} in ${step.rate}` : ""),
   step.location,
 ].filter(Boolean).join("\n");
 
