@@ -25,6 +25,25 @@ struct ConvGraph : Epilogue {
   /// The common fields of all kernels for it: the tensors, with a scale if it has groups, and
   /// whether factors are rounded to TF32.
   Variant variant() const;
+  /// Sets the sizes of the image, of the result and of the window.
+  template <typename Arguments> void setSizes(Arguments &arguments) const {
+    cudnn::ConvolutionOp op = conv;
+    llvm::ArrayRef<int64_t> x = op.getX().getType().getShape(), w = op.getW().getType().getShape(),
+                            y = op.getY().getType().getShape();
+    arguments.height = word(x[2]);
+    arguments.width = word(x[3]);
+    arguments.channels = word(x[1]);
+    arguments.outHeight = word(y[2]);
+    arguments.outWidth = word(y[3]);
+    arguments.tapsH = word(w[2]);
+    arguments.tapsW = word(w[3]);
+    arguments.strideH = word(op.getSpatialStride()[0]);
+    arguments.strideW = word(op.getSpatialStride()[1]);
+    arguments.padH = word(op.getPrePadding()[0]);
+    arguments.padW = word(op.getPrePadding()[1]);
+    arguments.dilationH = word(op.getDilation()[0]);
+    arguments.dilationW = word(op.getDilation()[1]);
+  }
 };
 
 /// Matches a `graph` of this form: two spatial dims, channels-last memory, 16-bit floats or f32

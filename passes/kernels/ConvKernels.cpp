@@ -32,8 +32,7 @@ struct Shape {
 
 static Variant variantOf(const ConvGraph &form, Shape shape) {
   cudnn::ConvolutionOp conv = form.conv;
-  ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(),
-                    y = conv.getY().getType().getShape();
+  ArrayRef<int64_t> x = conv.getX().getType().getShape(), y = conv.getY().getType().getShape();
   auto [tileM, tileN, groups, split] = shape;
   Variant variant = form.variant();
   variant.suffix = llvm::formatv("{0}x{1}x{2}x{3}", tileM, tileN, groups, split);
@@ -41,20 +40,8 @@ static Variant variantOf(const ConvGraph &form, Shape shape) {
       llvm::formatv("convoy_conv_{0}_{1}x{2}", libraryName(form.element()), tileM, tileN);
   device::ConvArguments arguments = {};
   arguments.images = word(x[0]);
-  arguments.height = word(x[2]);
-  arguments.width = word(x[3]);
-  arguments.channels = word(x[1]);
-  arguments.outHeight = word(y[2]);
-  arguments.outWidth = word(y[3]);
+  form.setSizes(arguments);
   arguments.outChannels = word(y[1]);
-  arguments.tapsH = word(w[2]);
-  arguments.tapsW = word(w[3]);
-  arguments.strideH = word(conv.getSpatialStride()[0]);
-  arguments.strideW = word(conv.getSpatialStride()[1]);
-  arguments.padH = word(conv.getPrePadding()[0]);
-  arguments.padW = word(conv.getPrePadding()[1]);
-  arguments.dilationH = word(conv.getDilation()[0]);
-  arguments.dilationW = word(conv.getDilation()[1]);
   arguments.groups = word(groups);
   arguments.split = word(split);
   form.setClip(arguments);
