@@ -69,7 +69,7 @@ def page_data(report: Report, places: Mapping[str, str]) -> str:
         )
     gpu = report.gpu
     speeds = None if gpu is None else {"copy": gpu.copy_bytes, "flops": dict(gpu.flops)}
-    memory = {"arena": report.arena_bytes, "held": dict(report.memory)}
-    text = json.dumps({"steps": steps, "gpu": speeds, "memory": memory}, separators=(",", ":"))
+    page = {"steps": steps, "gpu": speeds, "arena": report.arena_bytes}
+    text = json.dumps(page, separators=(",", ":"))
     # `</script>` and `<!--` would end or change the script element.
     return text.replace("<", "\\u003c")

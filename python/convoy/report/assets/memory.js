@@ -5,7 +5,7 @@ const memoryPlot = () => {
   if (!box) return;
   const width = Math.max(560, box.clientWidth), height = 240;
   const margin = { top: 18, right: 24, bottom: 34, left: 76 };
-  const steps = data.steps, arena = data.memory.arena;
+  const steps = data.steps, arena = data.arena;
   const x = d3.scaleLinear([0, steps.length], [margin.left, width - margin.right]);
   const y = d3.scaleLinear([0, Math.max(1, arena, d3.max(steps, step => step.live)) * 1.08], [height - margin.bottom, margin.top]);
   const svg = d3.select(box).html("").append("svg").attr("viewBox", [0, 0, width, height]).attr("role", "group").attr("aria-label", "bytes of live temporaries during each call");
