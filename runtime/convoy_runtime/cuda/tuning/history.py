@@ -33,9 +33,9 @@ _MIN_SLOWDOWNS: Final = ((10.0, 1), (4.0, 2), (2.5, 3))
 #: The same for an alternative.
 _MIN_ALTERNATIVE_SLOWDOWNS: Final = ((1.15, 2), (1.0, 4))
 #: The number of graphs after which most alternatives are skipped.
-MIN_ALTERNATIVE_GRAPHS: Final = 2
-#: After this many graphs, only as many of the heuristics' plans are built as contained one that is
-#: nearly as fast as the best of them, and some more.
+MIN_ALTERNATIVE_GRAPHS: Final = min(graphs for _, graphs in _MIN_ALTERNATIVE_SLOWDOWNS)
+#: After this many graphs, the list of a heuristic is cut: at the highest rank that was nearly as
+#: fast as the best one in any of them, plus this many ranks.
 MIN_RANKED_GRAPHS: Final = 3
 MORE_RANKS: Final = 2
 _NEARLY: Final = 1.02
