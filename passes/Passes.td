@@ -644,8 +644,9 @@ def ExpandMathPass : Pass<"convoy-expand-math", "::mlir::func::FuncOp"> {
   let summary = "expand transcendental functions";
   let description = [{
     `math.exp expm1 log tanh erf sin cos powf` of f32 and f64 become arithmetic and bit operations,
-    so that loops vectorize and need no libm or libdevice. The other `math` ops (`sqrt`, `floor`,
-    `ceil`, `roundeven`, `absf`, `copysign`) have instructions on both targets.
+    so that loops vectorize and need no libm or libdevice. With the flag `afn`, `exp expm1 tanh erf`
+    of f32 use `math.exp2`, an instruction of the GPU. The other `math` ops (`sqrt`, `floor`, `ceil`,
+    `roundeven`, `absf`, `copysign`) have instructions on both targets.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }

@@ -47,6 +47,21 @@ bool hasInstruction(Operation *op) {
          (isa<math::Exp2Op>(op) && type.isF32());
 }
 
+/// Approximate division: div.full.f32, whose error is 2 units in the last place for all operands.
+struct ApproximateDivPattern : public ConvertOpToLLVMPattern<arith::DivFOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(arith::DivFOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const final {
+    if (!op.getType().isF32() ||
+        !arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
+      return rewriter.notifyMatchFailure(op, "expected f32 and afn");
+    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
+        op, op.getType(), rewriter.getStringAttr("llvm.nvvm.div.full"), adaptor.getOperands());
+    return success();
+  }
+};
+
 constexpr int64_t kLongestVector = 1024;
 
 } // namespace
@@ -86,9 +101,13 @@ void GpuToNvvmPass::runOnOperation() {
   populateSCFToControlFlowConversionPatterns(first);
   populateMathToLLVMConversionPatterns(converter, first);
   arith::populateArithToLLVMConversionPatterns(converter, first);
+  first.add<ApproximateDivPattern>(converter, /*benefit=*/2);
   ConversionTarget flat(getContext());
   flat.addIllegalDialect<math::MathDialect, scf::SCFDialect>();
   flat.addIllegalOp<arith::RemFOp>();
+  flat.addDynamicallyLegalOp<arith::DivFOp>([](arith::DivFOp op) {
+    return !arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn);
+  });
   flat.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
   if (failed(applyPartialConversion(module, flat, std::move(first))))
     return signalPassFailure();

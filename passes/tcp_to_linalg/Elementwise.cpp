@@ -438,6 +438,7 @@ struct ElementwisePattern : public OpTraitConversionPattern<tcp::Elementwise> {
           }
           Value value = ScalarBuilder(builder, loc, args).build(op);
           assert(value && "an op of the trait without scalar code");
+          allowApproximation(op, builder.getInsertionBlock(), resultType.getElementType());
           if (!isa<FloatType>(value.getType()) || value.getType() == resultType.getElementType())
             return value;
           if (isCast)

@@ -2,6 +2,7 @@
 
 #include "passes/tcp_to_linalg/LinalgUtils.h"
 #include "dialect/tcp/TcpOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -30,6 +31,15 @@ Value convertFloat(OpBuilder &builder, Location loc, Value value, Type type) {
   if (value.getType().getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth())
     return arith::ExtFOp::create(builder, loc, type, value, contract);
   return arith::TruncFOp::create(builder, loc, type, value, /*roundingmode=*/nullptr, contract);
+}
+
+void allowApproximation(Operation *op, Block *body, Type elementType) {
+  if (!isCuda(op) || computeType(elementType) == elementType)
+    return;
+  for (Operation &inner : *body)
+    if (isa<arith::DivFOp, math::ExpOp, math::ExpM1Op, math::TanhOp, math::ErfOp>(inner))
+      inner.setAttr("fastmath",
+                    arith::FastMathFlagsAttr::get(inner.getContext(), arith::FastMathFlags::afn));
 }
 
 Value scalarConstant(OpBuilder &builder, Location loc, Type type, double value) {

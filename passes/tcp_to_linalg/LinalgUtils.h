@@ -27,6 +27,11 @@ mlir::Type computeType(mlir::Type elementType);
 mlir::Value convertFloat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                          mlir::Type type);
 
+/// Marks the divisions and transcendental functions in the body of `op` approximate (`afn`) if the
+/// function runs on the GPU and `elementType`, in which the result is stored, is narrower than f32,
+/// so that their errors of a few units of f32 vanish in the rounding.
+void allowApproximation(mlir::Operation *op, mlir::Block *body, mlir::Type elementType);
+
 /// A scalar constant of an integer, index or float type.
 mlir::Value scalarConstant(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type,
                            double value);

@@ -176,7 +176,9 @@ struct SoftmaxPattern : public OpConversionPattern<tcp::SoftmaxOp> {
         [&](OpBuilder &builder, Location inner, ValueRange args) {
           Value difference = arith::SubFOp::create(
               builder, inner, convertFloat(builder, inner, args[0], compute), args[1]);
-          return math::ExpOp::create(builder, inner, difference).getResult();
+          Value exponential = math::ExpOp::create(builder, inner, difference);
+          allowApproximation(op, builder.getInsertionBlock(), type.getElementType());
+          return exponential;
         });
     Value total = sum(rewriter, loc, exponentials, dims);
     rewriter.replaceOp(
@@ -184,6 +186,8 @@ struct SoftmaxPattern : public OpConversionPattern<tcp::SoftmaxOp> {
                              [&](OpBuilder &builder, Location inner, ValueRange args) {
                                Value quotient =
                                    arith::DivFOp::create(builder, inner, args[0], args[1]);
+                               allowApproximation(op, builder.getInsertionBlock(),
+                                                  type.getElementType());
                                return convertFloat(builder, inner, quotient, type.getElementType());
                              }));
     return success();

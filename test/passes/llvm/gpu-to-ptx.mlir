@@ -26,3 +26,21 @@ func.func @main(%x: memref<512x1024xf32>, %y: memref<512x1024xf32>, %out: memref
   }
   return
 }
+
+// Division is exact unless it has the flag `afn`.
+
+// CHECK: .visible .entry approximate_exp2_div_0(
+// CHECK-SAME: ex2.approx.f32
+// CHECK-SAME: div.full.f32
+// CHECK-SAME: div.rn.f32
+func.func @approximate(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {tcp.target = "cuda"} {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : memref<1024xf32>) outs(%y : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %e = math.exp2 %a fastmath<afn> : f32
+    %q = arith.divf %a, %e fastmath<afn> : f32
+    %r = arith.divf %q, %a : f32
+    linalg.yield %r : f32
+  }
+  return
+}

@@ -34,6 +34,15 @@ func.func @sigmoid_f16(%a: tensor<4xf16>) -> tensor<4xf16> {
   return %0 : tensor<4xf16>
 }
 
+// On the GPU they need not be exact.
+// CHECK-LABEL: func.func @sigmoid_f16_cuda
+// CHECK: math.exp %{{.*}} fastmath<afn> : f32
+// CHECK: arith.divf %{{.*}} fastmath<afn> : f32
+func.func @sigmoid_f16_cuda(%a: tensor<4xf16>) -> tensor<4xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.sigmoid %a : tensor<4xf16> -> tensor<4xf16>
+  return %0 : tensor<4xf16>
+}
+
 // The bound is selected where a comparison is true, so that NaN is kept.
 // CHECK-LABEL: func.func @relu
 // CHECK: %[[BEYOND:.*]] = arith.cmpf ogt, %[[BOUND:.*]], %[[X:.*]] : f32

@@ -15,3 +15,32 @@ func.func @all(%x: f32, %y: f64) -> (f32, f64) attributes {tcp.target = "cuda"} 
   %8 = math.exp %y : f64
   return %7, %8 : f32, f64
 }
+
+// On the GPU, ops whose result is stored in 16 bits use the instruction for 2^x.
+
+// CHECK-LABEL: func.func @approximate
+// CHECK: math.exp2 {{.*}} fastmath<afn>
+// CHECK: math.exp2
+// CHECK: math.exp2
+// CHECK: arith.divf {{.*}} fastmath<afn>
+// CHECK: math.exp2
+// CHECK-NOT: math.exp2
+// CHECK-NOT: arith.shli
+// CHECK: return
+func.func @approximate(%x: f32) -> f32 attributes {tcp.target = "cuda"} {
+  %0 = math.exp %x fastmath<afn> : f32
+  %1 = math.expm1 %0 fastmath<afn> : f32
+  %2 = math.tanh %1 fastmath<afn> : f32
+  %3 = math.erf %2 fastmath<afn> : f32
+  return %3 : f32
+}
+
+// f64 has no such instruction.
+
+// CHECK-LABEL: func.func @double
+// CHECK-NOT: math.exp2
+// CHECK: return
+func.func @double(%x: f64) -> f64 attributes {tcp.target = "cuda"} {
+  %0 = math.exp %x fastmath<afn> : f64
+  return %0 : f64
+}
