@@ -321,6 +321,29 @@ def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::convoy::tcp::TcpDialect", "::mlir::arith::ArithDialect"];
 }
 
+def TcpSinkCastsPass : Pass<"tcp-sink-casts", "::mlir::func::FuncOp"> {
+  let summary = "sink widening casts below ops that move elements";
+  let description = [{
+    A cast to a float type with more bits sinks below `index_select`, `slice` and `transpose`, which
+    then move fewer bytes. Models in 16 bits have such casts before a resize, which PyTorch computes in
+    f32.
+
+    ```mlir
+    %0 = tcp.cast %x : tensor<4x8xf16> -> tensor<4x8xf32>
+    %1 = tcp.index_select %0, %rows {dim = 0 : index} : tensor<4x8xf32>, tensor<8xi32> -> tensor<8x8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = tcp.index_select %x, %rows {dim = 0 : index} : tensor<4x8xf16>, tensor<8xi32> -> tensor<8x8xf16>
+    %1 = tcp.cast %0 : tensor<8x8xf16> -> tensor<8x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+  let statistics = [Statistic<"sunkCount", "sunk casts", "number of casts that were sunk">];
+}
+
 def TcpFlattenProductsPass : Pass<"tcp-flatten-products", "::mlir::func::FuncOp"> {
   let summary = "collapse batch dims of matrix products, and sink reshapes of products below elementwise ops";
   let description = [{

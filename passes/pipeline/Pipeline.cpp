@@ -57,6 +57,7 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
   pm.addNestedPass<func::FuncOp>(
       createTcpDecomposeAttentionPass({options.supportTable, options.allowTf32}));
   pm.addNestedPass<func::FuncOp>(createTcpChannelsLastPass());
+  pm.addNestedPass<func::FuncOp>(createTcpSinkCastsPass());
   pm.addNestedPass<func::FuncOp>(createTcpFlattenProductsPass());
   if (isFor(options, tcp::Target::Cuda))
     pm.addNestedPass<func::FuncOp>(createTcpPadChannelsPass({options.allowTf32}));
