@@ -9,6 +9,7 @@ import pytest
 
 from convoy_runtime.cuda.graphs.streams import (
     EVERYTHING,
+    LARGE_WORKSPACE,
     Access,
     large_alone,
     order_of,
@@ -91,6 +92,15 @@ def test_more_calls_than_lanes() -> None:
     assert order_of(side_by_side, [0] * 5, lanes=2).after == ((),) * 5
 
 
+def test_calls_with_large_workspaces_share_one() -> None:
+    side_by_side = [call([A], (begin, begin + 1)) for begin in range(1000, 1005)]
+    large = LARGE_WORKSPACE + 1
+    sizes = [large, 64, large, 0, large]
+    order = order_of(side_by_side, sizes, lanes=2)
+    assert order.after == ((), (), (0,), (), (2,))
+    assert workspaces_of(sizes, order).size == LARGE_WORKSPACE + 256 + 256
+
+
 def test_workspaces() -> None:
     order = order_of(
         [call([A], (begin, begin + 1)) for begin in range(1000, 1004)], [10, 300, 0, 20], lanes=2
@@ -129,7 +139,7 @@ def test_random_programs_in_random_orders(seed: int) -> None:
 
     count = generator.randrange(2, 14)
     accesses = [call([span() for _ in range(generator.randrange(3))], span()) for _ in range(count)]
-    sizes = [generator.choice((0, 3)) for _ in range(count)]
+    sizes = [generator.choice((0, 3, LARGE_WORKSPACE + 3)) for _ in range(count)]
     order = order_of(accesses, sizes, lanes=3)
     layout = workspaces_of(sizes, order)
 

@@ -15,6 +15,7 @@ from convoy_runtime.value_types import value_type
 
 __all__ = [
     "EVERYTHING",
+    "LARGE_WORKSPACE",
     "Access",
     "Order",
     "Range",
@@ -25,6 +26,10 @@ __all__ = [
     "workspaces_of",
 ]
 
+#: Calls with a workspace of more bytes never run concurrently: the gain is small, since most such
+#: calls fill the device, and each would need a workspace of its own. cuDNN's matrix products ask
+#: for 32 MiB, more than all temporaries of many models.
+LARGE_WORKSPACE = 8 << 20
 #: Begin and end address.
 Range = tuple[int, int]
 
@@ -81,7 +86,8 @@ def order_of(accesses: Sequence[Access], workspaces: Sequence[int], *, lanes: in
     Args:
         accesses: The access of each call.
         workspaces: The size of each call's workspace in bytes.
-        lanes: The largest number of lanes for calls with a workspace.
+        lanes: The largest number of lanes for calls with a workspace of at most LARGE_WORKSPACE
+            bytes. Calls with a larger one share one more lane.
 
     Returns:
         The order.
@@ -91,10 +97,17 @@ def order_of(accesses: Sequence[Access], workspaces: Sequence[int], *, lanes: in
     reach: list[int] = []  # bit j of reach[i]: call i follows call j
     lane_of: list[int] = []
     last: list[int] = []  # the last call of each lane that has a workspace
+    last_large: int | None = None
     for index, before in enumerate(direct):
         behind = _reach(before, reach)
         lane = 0
-        if workspaces[index]:
+        if workspaces[index] > LARGE_WORKSPACE:
+            lane = lanes
+            if last_large is not None:
+                before.add(last_large)
+                behind = _reach(before, reach)
+            last_large = index
+        elif workspaces[index]:
             # The lane with the latest last call that this call already waits for; else a new lane;
             # else the lane that has been idle longest.
             free = [(call, lane) for lane, call in enumerate(last) if behind >> call & 1]
