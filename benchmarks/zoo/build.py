@@ -10,14 +10,13 @@ torchvision and transformers must be installed, for the models that come from th
 from __future__ import annotations
 
 import argparse
+import copy
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-
 import convoy
-from benchmarks.zoo.models import MODELS, Row
+from benchmarks.zoo.models import MODELS, Row, narrowed
 
 __all__ = ["main"]
 
@@ -45,7 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 start = time.perf_counter()
                 try:
                     model = convoy.compile(
-                        module, inputs, target="cuda", dtype=getattr(torch, dtype), weights=False
+                        *narrowed(copy.deepcopy(module), inputs, dtype),
+                        target="cuda",
+                        weights=False,
                     )
                 except convoy.ConvoyError as error:
                     refused = True

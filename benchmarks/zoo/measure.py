@@ -2,8 +2,8 @@
 
 """Measures one row of the zoo: Convoy, eager PyTorch and torch.compile in one process.
 
-Each is one CUDA graph. The peers run channels-last with cudnn.benchmark, with inputs in the dtype
-of the row on the device; Convoy's replay includes the conversion of its float32 inputs.
+Each is one CUDA graph, with weights and inputs in the dtype of the row, images channels-last. The
+peers run with cudnn.benchmark.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.utils import _pytree
 
 import convoy_runtime
-from benchmarks.zoo.models import MODELS, Row
+from benchmarks.zoo.models import MODELS, Row, narrowed
 from convoy_runtime.cuda.program.executor import CudaProgram
 
 __all__ = ["PEERS", "Figures", "measure"]
@@ -41,8 +41,8 @@ class Figures:
         errors: The largest difference from float32, relative to the largest number, by runner.
         seconds: Seconds of tuning or compilation until the first result, by runner.
         megabytes: Device memory of weights, inputs, activations and workspaces, by runner. Convoy's
-            is what a load takes from the GPU, with its code and float32 inputs; that of peers is
-            the peak of PyTorch's allocator, with weights and inputs in the dtype of the row.
+            is what a load takes from the GPU, with its code; that of peers is the peak of PyTorch's
+            allocator, with weights and inputs.
         failures: The reason, by runner that failed.
         profile: Convoy's calls: a description, how often it runs, and microseconds in place.
     """
@@ -88,12 +88,11 @@ def measure(
     row = Row.of(artifact)
     figures = Figures(row.key)
     module, inputs = MODELS[row.name].build(row.batch)
-    state = {name: each.clone() for name, each in module.state_dict().items()}
     module = module.cuda()
     on_device = tuple(each.cuda() for each in inputs)
     reference = _reference(module, on_device)
-    narrow = tuple(_narrow(each, row.dtype) for each in on_device)
-    module = module.to(getattr(torch, row.dtype)).to(memory_format=_channels_last(module))
+    module, narrow = narrowed(module, on_device, row.dtype)
+    state = {name: each.cpu() for name, each in module.state_dict().items()}
     held = sum(each.nbytes for each in (*module.state_dict().values(), *narrow))
     called: dict[str, Callable[..., object]] = {"eager": module} if "eager" in peers else {}
     if "compile" in peers:
@@ -115,12 +114,12 @@ def measure(
         with convoy_runtime.load(
             artifact, weights=state, plan_cache=plans, tune=tune, poison=True
         ) as checked:
-            figures.errors["convoy"] = _error(checked(*on_device), reference)
+            figures.errors["convoy"] = _error(checked(*narrow), reference)
         free, _ = torch.cuda.mem_get_info()
         program = convoy_runtime.load(artifact, weights=state, plan_cache=plans)
         assert isinstance(program, CudaProgram)
         programs.append(program)
-        program(*on_device)
+        program(*narrow)
         torch.cuda.synchronize()
         figures.seconds["convoy"] = time.perf_counter() - start
         figures.megabytes["convoy"] = (free - torch.cuda.mem_get_info()[0]) / 1e6
@@ -150,20 +149,6 @@ def measure(
     gc.collect()
     torch.cuda.empty_cache()
     return figures
-
-
-def _channels_last(module: nn.Module) -> torch.memory_format:
-    """Channels-last for the convolutions of a module, over images or volumes."""
-    is_volume = any(each.dim() == 5 for each in module.parameters())
-    return torch.channels_last_3d if is_volume else torch.channels_last
-
-
-def _narrow(x: Tensor, dtype: str) -> Tensor:
-    if not x.is_floating_point():
-        return x
-    x = x.to(getattr(torch, dtype))
-    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
-    return x.to(memory_format=formats[x.dim()]) if x.dim() in formats else x
 
 
 def _reference(module: nn.Module, inputs: Sequence[Tensor]) -> list[Tensor]:

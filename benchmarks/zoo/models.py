@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from benchmarks.zoo import networks
 
-__all__ = ["MODELS", "Model", "Row"]
+__all__ = ["MODELS", "Model", "Row", "narrowed"]
 
 Inputs = tuple[Tensor, ...]
 
@@ -69,6 +69,28 @@ class Row:
             msg = f"expected MODEL-DTYPE-BATCH.convoy with a model of the zoo, got {path.name}"
             raise ValueError(msg)
         return cls(found[1], found[2], int(found[3]))
+
+
+#: The memory format of images and volumes, by rank.
+_FORMATS = {4: torch.channels_last, 5: torch.channels_last_3d}
+
+
+def narrowed(module: nn.Module, inputs: Inputs, dtype: str) -> tuple[nn.Module, Inputs]:
+    """A module and its inputs as all runners of a row get them: in its dtype, channels-last.
+
+    Args:
+        module: The module, which is converted in place.
+        inputs: Its inputs. Integers keep their dtype.
+        dtype: The name of the dtype.
+    """
+    to = getattr(torch, dtype)
+    ranks = {each.dim() for each in module.parameters()}
+    module = module.to(to).to(memory_format=_FORMATS[5 if 5 in ranks else 4])
+    floats = (each.to(to) if each.is_floating_point() else each for each in inputs)
+    return module, tuple(
+        each.to(memory_format=_FORMATS[each.dim()]) if each.dim() in _FORMATS else each
+        for each in floats
+    )
 
 
 def _image(size: int = 224) -> Callable[[int], Inputs]:
