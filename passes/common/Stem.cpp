@@ -12,7 +12,9 @@ SmallVector<Operation *> Stem::ops() {
   SmallVector<Operation *> list;
   if (cast)
     list.push_back(cast);
-  list.append({transpose, conv, add, relu, pool});
+  if (transpose)
+    list.push_back(transpose);
+  list.append({conv, add, relu, pool});
   return list;
 }
 
@@ -32,11 +34,12 @@ static bool findOps(Stem &stem) {
   stem.conv = stem.add && stem.add.getLhs().hasOneUse()
                   ? stem.add.getLhs().getDefiningOp<ConvOpInterface>()
                   : ConvOpInterface();
-  stem.transpose =
-      stem.conv ? producerWithOneUse<TransposeOp>(stem.conv.getInput()) : TransposeOp();
-  if (stem.transpose)
-    stem.cast = producerWithOneUse<CastOp>(stem.transpose.getInput());
-  return stem.transpose != nullptr;
+  if (!stem.conv)
+    return false;
+  stem.transpose = producerWithOneUse<TransposeOp>(stem.conv.getInput());
+  stem.cast =
+      producerWithOneUse<CastOp>(stem.transpose ? stem.transpose.getInput() : stem.conv.getInput());
+  return true;
 }
 
 std::optional<Stem> matchStem(MaxPoolOp pool, bool allowTf32, std::string &reason) {
@@ -47,7 +50,7 @@ std::optional<Stem> matchStem(MaxPoolOp pool, bool allowTf32, std::string &reaso
   Stem stem;
   stem.pool = pool;
   if (!findOps(stem))
-    return refuse("expects transpose, convolution, bias and relu before the pooling");
+    return refuse("expects convolution, bias and relu before the pooling");
   ConvOpInterface conv = stem.conv;
   if (conv.getSpatialRank() != 2 || !conv.getChannelsLast() || conv.getGroups() != 1 ||
       !all(conv.getStride(), 2) || !all(conv.getDilation(), 1))
@@ -71,7 +74,7 @@ std::optional<Stem> matchStem(MaxPoolOp pool, bool allowTf32, std::string &reaso
     return refuse(
         "expects an image height that is a multiple of 4, and a width that is a multiple of "
         "32, at most 512");
-  if (stem.transpose.getPerm() != ArrayRef<int64_t>{0, 2, 3, 1})
+  if (stem.transpose && stem.transpose.getPerm() != ArrayRef<int64_t>{0, 2, 3, 1})
     return refuse("expects a transposition from channels-first to channels-last");
   if (shapeOf(stem.bias()) != ArrayRef<int64_t>{1, 1, 1, y[3]} || !stem.relu.getMinFloat() ||
       !stem.relu.getMinFloat()->isZero())

@@ -18,26 +18,28 @@ inline constexpr llvm::StringLiteral kStemAnchor = "stem";
 
 struct Stem {
   tcp::CastOp cast; ///< of the image to the type of the network; null if the types are equal
-  tcp::TransposeOp transpose;
+  tcp::TransposeOp transpose; ///< to channels-last; null if the image is channels-last
   tcp::ConvOpInterface conv;
   tcp::AddOp add;
   tcp::ClampOp relu;
   tcp::MaxPoolOp pool;
 
-  mlir::Value image() { return cast ? cast.getInput() : transpose.getInput(); }
+  mlir::Value image() {
+    return cast ? cast.getInput() : transpose ? transpose.getInput() : conv.getInput();
+  }
   mlir::Value bias() { return add.getRhs(); }
   /// The ops in order.
   llvm::SmallVector<mlir::Operation *> ops();
   /// The roles of the ops in order, joined by '+'.
   std::string pattern() {
-    return std::string(cast ? "cast+" : "") + "transpose+conv2d+bias+relu+max_pool";
+    return std::string(cast ? "cast+" : "") + (transpose ? "transpose+" : "") +
+           "conv2d+bias+relu+max_pool";
   }
 };
 
 /// Matches the stem whose last op is `pool`:
-/// * a channels-first image of at most 4 channels, whose height is a multiple of 4 and whose width
-/// is
-///   a multiple of 32, up to 512;
+/// * an image of at most 4 channels, whose height is a multiple of 4 and whose width is a multiple
+///   of 32, up to 512;
 /// * a convolution to 32 or 64 channels in f16, bf16, or with `allowTf32` f32, with stride 2 and an
 ///   odd window of up to 7, padded by half of the window;
 /// * a bias, and a relu;

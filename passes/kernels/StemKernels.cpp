@@ -100,6 +100,7 @@ static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_
   arguments.height = word(x[2]);
   arguments.width = word(x[3]);
   arguments.channels = word(x[1]);
+  arguments.channelsLast = ops.imageType().isChannelsLast() ? 1 : 0;
   arguments.filters = word(w[0]);
   arguments.weightChannels = word(w[1]);
   arguments.tapsH = word(w[2]);

@@ -17,12 +17,13 @@ static TensorDescType channelsLast(Value value, Type element) {
 GraphOp buildStemGraph(OpBuilder &builder, StringRef name, tcp::IsolatedGroupOp group, Stem &stem) {
   Type f32 = builder.getF32Type(), element = getElementTypeOrSelf(stem.conv.getInput().getType());
   auto image = cast<RankedTensorType>(stem.image().getType());
+  TensorDescType imageType = stem.transpose
+                                 ? TensorDescType::get(image.getShape(), image.getElementType(),
+                                                       /*channelsLast=*/false)
+                                 : channelsLast(stem.image(), image.getElementType());
   SmallVector<Type> arguments;
   for (Value argument : group.getBody().front().getArguments())
-    arguments.push_back(
-        argument == stem.image()
-            ? TensorDescType::get(image.getShape(), image.getElementType(), /*channelsLast=*/false)
-            : channelsLast(argument, element));
+    arguments.push_back(argument == stem.image() ? imageType : channelsLast(argument, element));
   TensorDescType result = channelsLast(stem.pool.getOutput(), element);
   auto graph = GraphOp::create(builder, stem.conv.getLoc(), name,
                                builder.getFunctionType(arguments, result));
@@ -33,9 +34,9 @@ GraphOp buildStemGraph(OpBuilder &builder, StringRef name, tcp::IsolatedGroupOp 
   values.map(group.getBody().front().getArguments(), graph.getBody().front().getArguments());
 
   Value running = values.lookup(stem.image());
-  running = PointwiseOp::create(builder, stem.transpose.getLoc(),
-                                channelsLast(stem.conv.getInput(), element),
-                                PointwiseMode::Identity, running, f32);
+  running =
+      PointwiseOp::create(builder, stem.conv.getLoc(), channelsLast(stem.conv.getInput(), element),
+                          PointwiseMode::Identity, running, f32);
   SmallVector<int64_t> pads(2, stem.conv.getPad()[0]), ones(2, 1);
   TensorDescType wide = channelsLast(stem.conv.getOutput(), f32);
   running = ConvolutionOp::create(

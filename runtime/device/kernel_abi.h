@@ -167,9 +167,10 @@ struct StemArguments {
   int images, height, width, channels;       ///< x
   int filters, weightChannels, tapsH, tapsW; ///< w
   int pad;
-  int rows;    ///< rows of the result per block
-  int strip;   ///< rows of the result per strip of the image in shared memory
-  float upper; ///< upper bound of the relu
+  int rows;         ///< rows of the result per block
+  int strip;        ///< rows of the result per strip of the image in shared memory
+  float upper;      ///< upper bound of the relu
+  int channelsLast; ///< whether the channels of a pixel of x are adjacent
 };
 /// Number of filters of stem_wgmma.cu.
 constexpr int kStemWgmmaFilters = 64;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The first layers of a convolutional network in one kernel: convolution with stride 2 of an NCHW
-// image of at most four channels, bias, relu, and 3x3 max pooling with stride 2. The result of the
+// The first layers of a convolutional network in one kernel: convolution with stride 2 of an image
+// of at most four channels, bias, relu, and 3x3 max pooling with stride 2. The result of the
 // convolution, the largest tensor of such a network, is never stored.
 
 #include "stem.h"

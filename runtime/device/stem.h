@@ -8,10 +8,11 @@
 
 #include "device.h"
 
-/// x is [images, channels, height, width] of any float type, w [filters, tapsH, tapsW,
-/// weightChannels], y [images, height / 4, width / 4, filters]. The convolution's result has half
-/// the size of the image; the pooling has a padding of 1. A block computes `rows` rows of y, with
-/// the part of the image for `strip` rows in shared memory at a time.
+/// x is [images, channels, height, width], or with `channelsLast` [images, height, width,
+/// channels], of any float type, w [filters, tapsH, tapsW, weightChannels], y [images, height / 4,
+/// width / 4, filters]. The convolution's result has half the size of the image; the pooling has a
+/// padding of 1. A block computes `rows` rows of y, with the part of the image for `strip` rows in
+/// shared memory at a time.
 using Stem = StemArguments;
 
 /// Pixels of padding on the left: aligned, and enough for the widest filter.
@@ -62,6 +63,19 @@ DEVICE Pixel<T> loadTap(const T *w, const Stem &stem, int filter, int down, int 
   return inside ? pixel : Pixel<T>{};
 }
 
+/// Loads four pixels of `kChannels` adjacent channels.
+template <int kChannels, typename Image>
+DEVICE void loadPixels(Floats (&channel)[4], const Image *from) {
+  Floats flat[kChannels];
+#pragma unroll
+  for (int i = 0; i < kChannels; ++i)
+    flat[i] = loadFloats(from + 4 * i);
+  auto at = [&](int i) { return flat[i / 4][i % 4]; };
+#pragma unroll
+  for (int c = 0; c < kChannels; ++c)
+    channel[c] = {at(c), at(kChannels + c), at(2 * kChannels + c), at(3 * kChannels + c)};
+}
+
 /// Rows of an image in shared memory. 16 bytes of a window's row are two adjacent pixels with 2
 /// bytes per channel, or one pixel with 4 bytes per channel. In the second case even and odd
 /// columns are stored separately, so that the pixels of neighboring windows are adjacent.
@@ -82,16 +96,28 @@ template <typename T> struct Patch {
                    int quad) const {
     const int column = quad * 4 - kLeft;
     const bool inside = (u32)row < (u32)stem.height && (u32)column < (u32)stem.width;
-    const Image *from = x + (long)image * stem.channels * stem.height * stem.width +
-                        (inside ? row * stem.width + column : 0);
+    const int plane = stem.height * stem.width, pixel = inside ? row * stem.width + column : 0;
+    const Image *from = x + (long)image * stem.channels * plane;
 #pragma unroll
-    for (int c = 0; c < 4; ++c) {
+    for (int c = 0; c < 4; ++c)
       channel[c] = {};
-      if (c < stem.channels) {
-        channel[c] = loadFloats(from + c * stem.height * stem.width);
-        channel[c] = inside ? toFactors<T>(channel[c]) : Floats{};
-      }
+    if (!stem.channelsLast) {
+#pragma unroll
+      for (int c = 0; c < 4; ++c)
+        if (c < stem.channels)
+          channel[c] = loadFloats(from + pixel + c * plane);
+    } else if (stem.channels == 3) {
+      loadPixels<3>(channel, from + pixel * 3);
+    } else if (stem.channels == 4) {
+      loadPixels<4>(channel, from + pixel * 4);
+    } else if (stem.channels == 1) {
+      loadPixels<1>(channel, from + pixel);
+    } else {
+      loadPixels<2>(channel, from + pixel * 2);
     }
+#pragma unroll
+    for (int c = 0; c < 4; ++c)
+      channel[c] = inside ? toFactors<T>(channel[c]) : Floats{};
   }
 
   /// Stores four pixels in the row at `to`.

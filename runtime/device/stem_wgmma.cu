@@ -93,11 +93,16 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
       if (int quad = thread + i * kThreads; !isLast && quad < 4 * patch.quads)
         patch.load(fetched[i], x, stem, place.image,
                    top + 4 * turn + stem.tapsH + quad / patch.quads, quad % patch.quads);
-    // A lane prefetches a row of a channel for the iteration after the next into the L2 cache.
+    // A lane prefetches a row of a channel, or as many bytes of a row of all channels, for the
+    // iteration after the next into the L2 cache.
     if (const int row = top + 4 * (turn + 1) + stem.tapsH + lane % 4, channel = lane / 4;
-        warp == 0 && turn + 1 < lastTurn && channel < stem.channels && (u32)row < (u32)stem.height)
-      prefetch(x + (((long)place.image * stem.channels + channel) * stem.height + row) * stem.width,
+        warp == 0 && turn + 1 < lastTurn && channel < stem.channels &&
+        (u32)row < (u32)stem.height) {
+      const int line =
+          stem.channelsLast ? row * stem.channels + channel : channel * stem.height + row;
+      prefetch(x + ((long)place.image * stem.channels * stem.height + line) * stem.width,
                stem.width * (int)sizeof(Image));
+    }
     start(0);
     start(1);
     waitProducts<1>();

@@ -88,6 +88,16 @@ def build(name: str):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return self.layer(x)
 
+    class ChannelsLast(nn.Module):
+        """A module whose input is (batch, height, width, channels) in memory."""
+
+        def __init__(self, module: nn.Module) -> None:
+            super().__init__()
+            self.module = module
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.module(x.permute(0, 3, 1, 2))
+
     def stem(channels: int, filters: int, taps: int, relu: nn.Module | None = None) -> nn.Module:
         conv = nn.Conv2d(channels, filters, taps, 2, taps // 2)
         return nn.Sequential(conv, relu or nn.ReLU(), nn.MaxPool2d(3, 2, 1))
@@ -206,6 +216,11 @@ def build(name: str):
         "stem_relu6": (stem(4, 32, 3, nn.ReLU6()), [(2, 4, 32, 32)]),
         "stem_wide": (stem(3, 64, 7), [(1, 3, 16, 512)]),
         "stem_point": (stem(3, 64, 1), [(1, 3, 24, 64)]),
+        "stem_last": (ChannelsLast(stem(3, 64, 7)), [(2, 224, 224, 3)]),
+        "stem_last_batch": (ChannelsLast(stem(3, 64, 7)), [(53, 80, 128, 3)]),
+        "stem_last_gray": (ChannelsLast(stem(1, 32, 5)), [(3, 64, 96, 1)]),
+        "stem_last_two": (ChannelsLast(stem(2, 64, 3)), [(2, 64, 160, 2)]),
+        "stem_last_four": (ChannelsLast(stem(4, 64, 7)), [(2, 32, 224, 4)]),
         # A pooling before it makes the image channels-last.
         "mean_resnet": (
             nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
@@ -267,6 +282,7 @@ CASES = (
     "grouped_3x3", "grouped_strided", "grouped_narrow", "grouped_multiplied", "grouped_twelve",
     "grouped_wide", "grouped_odd", "grouped_point", "grouped_residual", "grouped_infinite",
     "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",
+    "stem_last", "stem_last_batch", "stem_last_gray", "stem_last_two", "stem_last_four",
     "mean_resnet", "mean_odd", "mean_large", "mean_batch",
     "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd",
     "matmul_small", "gelu_rows", "matmul_scale", "matmul_long",

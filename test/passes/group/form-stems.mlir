@@ -37,6 +37,29 @@ func.func @uncast(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: ten
 
 // -----
 
+// A channels-last image needs no transposition.
+// CHECK-LABEL: func.func @channels_last(
+// CHECK: pattern = "cast+conv2d+bias+relu+max_pool"
+// CHECK-LABEL: func.func @channels_last_uncast(
+// CHECK: pattern = "conv2d+bias+relu+max_pool"
+func.func @channels_last(%x: tensor<1x32x32x3xf32>, %w: tensor<32x3x3x3xf16>, %b: tensor<1x1x1x32xf16>) -> tensor<1x8x8x32xf16> {
+  %1 = tcp.cast %x : tensor<1x32x32x3xf32> -> tensor<1x32x32x3xf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x3xf16>, tensor<32x3x3x3xf16> -> tensor<1x16x16x32xf16>
+  %3 = tcp.add %2, %b : tensor<1x16x16x32xf16>, tensor<1x1x1x32xf16> -> tensor<1x16x16x32xf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xf16> -> tensor<1x16x16x32xf16>
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xf16> -> tensor<1x8x8x32xf16>
+  return %5 : tensor<1x8x8x32xf16>
+}
+func.func @channels_last_uncast(%x: tensor<1x32x32x3xf16>, %w: tensor<32x3x3x3xf16>, %b: tensor<1x1x1x32xf16>) -> tensor<1x8x8x32xf16> {
+  %2 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x3xf16>, tensor<32x3x3x3xf16> -> tensor<1x16x16x32xf16>
+  %3 = tcp.add %2, %b : tensor<1x16x16x32xf16>, tensor<1x1x1x32xf16> -> tensor<1x16x16x32xf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xf16> -> tensor<1x16x16x32xf16>
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xf16> -> tensor<1x8x8x32xf16>
+  return %5 : tensor<1x8x8x32xf16>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @for_cpu(
 // CHECK-NOT: isolated_group
 func.func @for_cpu(%x: tensor<1x8x8x32xf32>) -> tensor<1x4x4x32xf32> attributes {tcp.target = "cpu"} {
@@ -47,7 +70,7 @@ func.func @for_cpu(%x: tensor<1x8x8x32xf32>) -> tensor<1x4x4x32xf32> attributes 
 // -----
 
 func.func @pool_alone(%x: tensor<1x8x8x32xf16>) -> tensor<1x4x4x32xf16> {
-  // expected-remark @+1 {{not a stem: expects transpose, convolution, bias and relu before the pooling}}
+  // expected-remark @+1 {{not a stem: expects convolution, bias and relu before the pooling}}
   %5 = tcp.max_pool %x {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x8x8x32xf16> -> tensor<1x4x4x32xf16>
   return %5 : tensor<1x4x4x32xf16>
 }
