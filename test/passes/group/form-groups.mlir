@@ -68,10 +68,25 @@ func.func @own_value(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> ten
 
 // -----
 
-// Ops that are in no epilogue are part of the next anchor's group: here a scale, a shift and relu. leaky_relu is its epilogue.
+// Activations that are in no epilogue are part of the next anchor's group. leaky_relu is its epilogue.
 // CHECK-LABEL: func.func @prologue(
-// CHECK: tcp.isolated_group {{.*}} attributes {anchor = "conv2d", pattern = "scale+bias+relu+conv2d+leaky_relu"}
-func.func @prologue(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>, %s: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
+// CHECK: tcp.isolated_group {{.*}} attributes {anchor = "conv2d", pattern = "relu+conv2d+leaky_relu"}
+func.func @prologue(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
+  %2 = tcp.clamp %x {min_float = 0.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %3 = tcp.conv2d %2, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %4 = tcp.leaky_relu %3 {negative_slope = 0.1 : f64} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  return %4 : tensor<1x8x8x64xf16>
+}
+
+// -----
+
+// A scale and a shift of the input are a kernel of their own.
+// CHECK-LABEL: func.func @scaled(
+// CHECK: tcp.mul {{.*}}tcp.outside = "cuDNN is slow if a convolution scales or shifts its input"
+// CHECK: tcp.add {{.*}}tcp.outside
+// CHECK: tcp.clamp {{.*}}tcp.outside
+// CHECK: tcp.isolated_group {{.*}} attributes {anchor = "conv2d", pattern = "conv2d+leaky_relu"}
+func.func @scaled(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>, %s: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.mul %x, %s : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x64xf16>
   %1 = tcp.add %0, %s : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x64xf16>
   %2 = tcp.clamp %1 {min_float = 0.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
