@@ -224,7 +224,7 @@ def run(folder: Path, name: str, dtype: str, tolerance: dict[str, float]) -> Non
     inputs = [stored[f"input{i}"] for i in range(sum(key.startswith("input") for key in stored))]
     with convoy_runtime.load(path, poison=True, plan_cache=False) as program:
         outputs = [
-            _widened(array, spec.dtype)
+            widened(array, spec.dtype)
             for array, spec in zip(program.run_numpy(*inputs), program.outputs, strict=True)
         ]
         dtypes = [spec.dtype if spec.dtype in tolerance else dtype for spec in program.outputs]
@@ -260,7 +260,7 @@ def expect_close(
         assert np.abs(result.astype("f4") - wanted).max() <= tolerance * np.abs(wanted).max()
 
 
-def _widened(array: np.ndarray, dtype: str) -> np.ndarray:
+def widened(array: np.ndarray, dtype: str) -> np.ndarray:
     """numpy has no bfloat16, so its bits are loaded: they are the upper half of a float32."""
     array = np.asarray(array)
     return (array.astype(np.uint32) << 16).view(np.float32) if dtype == "bfloat16" else array
