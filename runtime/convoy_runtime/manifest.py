@@ -39,6 +39,7 @@ from .manifest_graphs import (
     GraphStep,
     GraphTemporary,
     GraphTensor,
+    KernelTensorMap,
     Products,
     kernel_member,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "Host",
     "Kernel",
     "KernelArgument",
+    "KernelTensorMap",
     "Manifest",
     "OutsideOp",
     "Products",
@@ -81,7 +83,7 @@ __all__ = [
 FORMAT = "convoy"
 #: The format of an artifact with dynamic sizes (`convoy_runtime.dynamic.manifest`).
 DYNAMIC_FORMAT = "convoy-dynamic"
-FORMAT_VERSION = 12
+FORMAT_VERSION = 13
 ABI_VERSION = 3
 MANIFEST = "manifest.json"
 #: Kinds of steps.

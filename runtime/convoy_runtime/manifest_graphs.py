@@ -5,6 +5,7 @@
 # No `from __future__ import annotations`: `records` reads annotations.
 
 import json
+from collections.abc import Sequence
 from dataclasses import field
 from functools import cache
 from math import prod
@@ -37,6 +38,7 @@ __all__ = [
     "GraphStep",
     "GraphTemporary",
     "GraphTensor",
+    "KernelTensorMap",
     "Products",
     "kernel_member",
 ]
@@ -96,8 +98,39 @@ def kernel_member(name: str) -> str:
 
 
 @value_type(frozen=True, slots=True)
+class KernelTensorMap:
+    """A matrix that a kernel copies to shared memory in boxes. A row of a box has 128 bytes, which
+    are swizzled."""
+
+    tensor: int = field(
+        metadata=about("An index into `Graph.tensors`; a packed tensor of 16-bit floats.", COUNT)
+    )
+    shape: tuple[int, ...] = field(
+        metadata=about("Rows and columns, into which the tensor is reshaped.", SHAPE)
+    )
+    box: tuple[int, ...] = field(metadata=about("Rows and columns of a box.", SHAPE))
+
+    def problem(self, tensors: Sequence[GraphTensor]) -> str | None:
+        """Returns what is wrong with the map for a graph with `tensors`; None if nothing is."""
+        if self.tensor >= len(tensors):
+            return f"expected a tensor below {len(tensors)}, got {self.tensor}"
+        tensor = tensors[self.tensor]
+        if tensor.dtype not in ("float16", "bfloat16"):
+            return f"expected a tensor of 16-bit floats, got {tensor.dtype}"
+        if len(self.shape) != 2 or prod(self.shape) * 2 != tensor.bytes or self.shape[1] % 8:
+            return (
+                f"expected a matrix of {tensor.bytes} bytes with rows of a multiple of 16, got "
+                f"{list(self.shape)}"
+            )
+        if len(self.box) != 2 or not 0 < self.box[0] <= 256 or self.box[1] != 64:
+            return f"expected a box of at most 256 x 64, got {list(self.box)}"
+        return None
+
+
+@value_type(frozen=True, slots=True)
 class GraphKernel:
-    """A kernel that computes a graph. Its arguments are pointers to the graph's tensors."""
+    """A kernel that computes a graph. Its arguments are pointers to the graph's tensors, then its
+    tensor maps."""
 
     name: str = field(metadata=about("The entry point in the member `kernels/<name>.ptx`.", SYMBOL))
     variant: str = field(
@@ -118,6 +151,9 @@ class GraphKernel:
     )
     tf32: bool = field(
         default=False, metadata=about("Whether it rounds float32 factors to TF32.", FLAG)
+    )
+    tensor_maps: tuple[KernelTensorMap, ...] = field(
+        default=(), metadata=about("The matrices that it copies in boxes.", presence=OMITTED)
     )
 
 

@@ -160,6 +160,11 @@ def _check(manifest: Manifest, document: Document) -> None:
         )
         if twice is not None:
             raise document.error(f"graphs[{index}].alternatives", f"duplicate name {twice!r}")
+        for place, kernel in enumerate(graph.kernels):
+            for number, each in enumerate(kernel.tensor_maps):
+                if (problem := each.problem(graph.tensors)) is not None:
+                    name = f"graphs[{index}].kernels[{place}].tensor_maps[{number}]"
+                    raise document.error(name, problem)
     for index, call in enumerate(manifest.calls):
         if call.graph >= len(manifest.graphs):
             problem = (

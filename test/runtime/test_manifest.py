@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,7 @@ from convoy_runtime.manifest import (
     GraphTensor,
     Kernel,
     KernelArgument,
+    KernelTensorMap,
     Manifest,
     Products,
     Step,
@@ -58,6 +60,16 @@ WITH_KERNEL = replace(
     graphs=(replace(CUDA.graphs[0], kernels=(KERNEL,), preference="kernel"),),
     files={**FILES, "kernels/g_32x64.ptx": FileEntry("e" * 64, 3)},
 )
+WITH_MAP = replace(
+    WITH_KERNEL,
+    graphs=(
+        replace(
+            WITH_KERNEL.graphs[0],
+            tensors=(GraphTensor(1, "input", (1, 16, 72), (1152, 72, 1), "float16"),),
+            kernels=(replace(KERNEL, tensor_maps=(KernelTensorMap(0, (16, 72), (128, 64)),)),),
+        ),
+    ),
+)
 ONLY_KERNEL = replace(
     WITH_KERNEL,
     graphs=(
@@ -76,7 +88,8 @@ WITH_STRIDES = affine_manifest(
 
 
 @pytest.mark.parametrize(
-    "manifest", [CUDA, WITH_KERNEL, ONLY_KERNEL, WITH_STRIDES, affine_manifest(files=FILES)]
+    "manifest",
+    [CUDA, WITH_KERNEL, WITH_MAP, ONLY_KERNEL, WITH_STRIDES, affine_manifest(files=FILES)],
 )
 def test_round_trip(manifest: Manifest) -> None:
     assert read_manifest(manifest.to_json()) == manifest
@@ -298,6 +311,39 @@ def test_every_fault_of_a_kernel_is_named(
     with pytest.raises(ArtifactError) as caught:
         read_manifest(json.dumps(tree), path="model.convoy")
     assert f"model.convoy: manifest.json: {message}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put("tensor", 1), "expected a tensor below 1, got 1"),
+        (put("shape", [16, 64]),
+         "expected a matrix of 2304 bytes with rows of a multiple of 16, got [16, 64]"),
+        (put("shape", [96, 12]),
+         "expected a matrix of 2304 bytes with rows of a multiple of 16, got [96, 12]"),
+        (put("shape", [1152]),
+         "expected a matrix of 2304 bytes with rows of a multiple of 16, got [1152]"),
+        (put("box", [257, 64]), "expected a box of at most 256 x 64, got [257, 64]"),
+        (put("box", [0, 64]), "expected a box of at most 256 x 64, got [0, 64]"),
+        (put("box", [64, 32]), "expected a box of at most 256 x 64, got [64, 32]"),
+    ],
+)  # fmt: skip
+def test_every_fault_of_a_tensor_map_is_named(
+    change: Callable[[dict[str, Any]], None], message: str
+) -> None:
+    tree = json.loads(WITH_MAP.to_json())
+    change(tree["graphs"][0]["kernels"][0]["tensor_maps"][0])
+    with pytest.raises(
+        ArtifactError, match=re.escape(f"graphs[0].kernels[0].tensor_maps[0]: {message}")
+    ):
+        read_manifest(json.dumps(tree))
+
+
+def test_tensor_map_is_of_16_bit_floats() -> None:
+    tree = json.loads(WITH_MAP.to_json())
+    tree["graphs"][0]["tensors"][0]["dtype"] = "float32"
+    with pytest.raises(ArtifactError, match="expected a tensor of 16-bit floats, got float32"):
+        read_manifest(json.dumps(tree))
 
 
 @pytest.mark.parametrize("symbol", [..., None])

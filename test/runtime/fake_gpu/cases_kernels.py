@@ -28,7 +28,7 @@ from convoy_runtime.cuda.cudnn.device_properties import main as describe
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.inspection import offline_planner
-from convoy_runtime.manifest import Call, GraphKernel, Manifest, kernel_member
+from convoy_runtime.manifest import Call, GraphKernel, KernelTensorMap, Manifest, kernel_member
 from convoy_runtime.opening import open_artifact
 from convoy_runtime.plan_report import PlanReport
 
@@ -100,6 +100,16 @@ def load(path: Path, **options: Any) -> tuple[PlanReport, ...]:
         assert isinstance(program, CudaProgram)
         np.testing.assert_array_equal(program.run_numpy(X)[0].reshape(-1)[:8], X.reshape(-1)[:8])
         return program.plans
+
+
+def test_tensor_maps_follow_the_pointers(write: Write) -> None:
+    """The fake driver refuses the launch if the map is not one of the first tensor's memory."""
+    mapped = kernel("mapped_fast", tensor_maps=(KernelTensorMap(0, (1, 8), (32, 64)),))
+    (report,) = load(write(mapped, preference="kernel"))
+    assert report.kernel == "mapped_fast"
+    other = kernel("mapped_fast", tensor_maps=(KernelTensorMap(1, (1, 8), (32, 64)),))
+    with pytest.raises(CudaError, match="cuLaunchKernel"):
+        load(write(other, preference="kernel"))
 
 
 FAST, SLOW, WRONG = (kernel(variant) for variant in ("fast", "slow", "wrong"))

@@ -765,6 +765,26 @@ CUresult cuFuncSetAttribute(Function *function, int attribute, int value) {
     return INVALID;
   return function->shared = value, OK;
 }
+/// A tensor map, as the hardware would read it.
+typedef struct TensorMap {
+  void *address;
+  uint64_t columns, rows, pitch;
+  uint32_t box[2];
+} TensorMap;
+
+CUresult cuTensorMapEncodeTiled(TensorMap *map, int type, unsigned rank, void *address,
+                                const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                                const uint32_t *steps, int interleave, int swizzle, int promotion,
+                                int fill) {
+  (void)promotion;
+  if ((type != 6 && type != 9) || rank != 2 || (uintptr_t)address % 16 || strides[0] % 16 ||
+      box[0] != 64 || box[1] > 256 || steps[0] != 1 || steps[1] != 1 || interleave ||
+      swizzle != 3 || fill)
+    return INVALID;
+  *map = (TensorMap){address, sizes[0], sizes[1], strides[0], {box[0], box[1]}};
+  return OK;
+}
+
 CUresult cuLaunchKernel(const Function *function, unsigned gx, unsigned gy, unsigned gz,
                         unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
                         void **arguments, void **extra) {
@@ -775,6 +795,13 @@ CUresult cuLaunchKernel(const Function *function, unsigned gx, unsigned gy, unsi
   for (int i = 0; strcmp(function->name, "trap") && i < 3 + is_conv; ++i) {
     op.arguments[i] = *(void **)arguments[i];
     if (!mapped(op.arguments[i], is_conv ? 16 : op.threads * sizeof(float)))
+      return INVALID;
+  }
+  // These have a map of their first tensor, 1 x 8 halves, after four pointers.
+  if (is_conv && strstr(function->name, "mapped")) {
+    const TensorMap *map = arguments[4];
+    if (map->address != op.arguments[0] || map->columns != 8 || map->rows != 1 ||
+        map->pitch != 16 || map->box[1] != 32)
       return INVALID;
   }
   return enqueue(stream, op);

@@ -16,6 +16,7 @@ from convoy_runtime._abi import pointer_array
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.cuda.driver.device import Device, Driver
 from convoy_runtime.cuda.driver.ptx import PtxCompiler
+from convoy_runtime.cuda.driver.tensor_map import tensor_map
 from convoy_runtime.errors import ArtifactError, CudaError
 from convoy_runtime.manifest import Graph, GraphKernel, kernel_member
 from convoy_runtime.plan_report import PlanReport
@@ -48,6 +49,7 @@ def launch(
     shared_bytes: int,
     arguments: int,
     count: int,
+    others: Sequence[int] = (),
 ) -> None:
     """Enqueues a kernel.
 
@@ -57,16 +59,17 @@ def launch(
         grid: The number of blocks in each dimension.
         block: The number of threads of a block in each dimension.
         shared_bytes: The dynamic shared memory in bytes.
-        arguments: The host address of the kernel's arguments, which are pointers.
+        arguments: The host address of the kernel's arguments that are pointers.
         count: Their number.
+        others: The host addresses of the arguments after them.
 
     Raises:
         CudaError: The driver rejects the launch.
     """
     # The driver expects the address of each argument.
     step = ctypes.sizeof(ctypes.c_void_p)
-    addresses = (ctypes.c_void_p * max(1, count))(
-        *(arguments + index * step for index in range(count))
+    addresses = (ctypes.c_void_p * max(1, count + len(others)))(
+        *(arguments + index * step for index in range(count)), *others
     )
     queue.driver.call(
         "cuLaunchKernel",
@@ -120,7 +123,25 @@ class KernelPlan(Plan):
     ) -> None:
         kernel, values = self.loaded.kernel, pointer_array(list(pointers))
         sizes = (kernel.grid, 1, 1), (kernel.block, 1, 1), kernel.shared_bytes
-        launch(queue, self.loaded.function, *sizes, ctypes.addressof(values), len(pointers))
+        # The driver copies arguments when it enqueues the kernel.
+        maps = [
+            tensor_map(
+                queue.driver,
+                pointers[each.tensor],
+                graph.tensors[each.tensor].dtype,
+                each.shape,
+                each.box,
+            )
+            for each in kernel.tensor_maps
+        ]
+        launch(
+            queue,
+            self.loaded.function,
+            *sizes,
+            ctypes.addressof(values),
+            len(pointers),
+            [each.getPtr() for each in maps],
+        )
 
     def text(self) -> str:
         return f"{self.loaded.ptx}:{base64.b64encode(self.loaded.image).decode()}"
