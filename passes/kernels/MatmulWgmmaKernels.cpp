@@ -8,57 +8,77 @@ using namespace convoy::device;
 
 namespace convoy {
 
-/// Number of variants that are offered.
+/// Number of variants that are offered, and most steps of a reduction in shared memory.
 static constexpr size_t kOffered = 3;
+static constexpr int kMostStages = 8;
 
-namespace {
-
-/// Groups and columns per block, and blocks per multiprocessor.
-struct Shape {
-  int64_t groups, columns, residents;
-
-  int64_t rows() const { return groups * kMatmulWgmmaRows; }
-  int64_t sharedBytes() const {
-    int64_t slabs = llvm::divideCeil(columns, int64_t(kMatmulWgmmaSlabColumns));
-    // The ring begins at a multiple of 1024 bytes.
-    return kMatmulWgmmaStages * (rows() * 128 + slabs * kMatmulWgmmaSlab) + 1024;
-  }
+static constexpr MatmulWgmmaTile kTiles[] = {
+#define CONVOY_TILE(sharing, blocks, columns) {sharing, blocks, columns},
+    CONVOY_MATMUL_WGMMA_TILES(CONVOY_TILE)
+#undef CONVOY_TILE
 };
 
-} // namespace
-
-static int64_t blocksOf(const MatmulGraph &form, Shape shape) {
-  return llvm::divideCeil(form.rows(), shape.rows()) *
-         llvm::divideCeil(form.columns(), shape.columns);
+static int64_t tilesOf(const MatmulGraph &form, const MatmulWgmmaTile &tile) {
+  return llvm::divideCeil(form.rows(), int64_t(tile.rows())) *
+         llvm::divideCeil(form.columns(), int64_t(tile.columns));
 }
 
-/// The time of the product relative to others: whole waves of blocks, each as long as its tile. A
-/// tile is as long as its products, or as its reads of shared memory, where each group reads all
-/// columns.
-static double costOf(const MatmulGraph &form, Shape shape) {
-  int64_t waves = llvm::divideCeil(blocksOf(form, shape), kMultiprocessors90 * shape.residents);
-  double products = shape.rows() * shape.columns,
-         traffic = 32.0 * (2 * shape.rows() + (shape.groups + 1) * shape.columns);
-  return waves * shape.residents * std::max(products, traffic);
+/// Cycles of an epilogue per element of a group, measured: activations are bound by the latency of
+/// their instructions.
+static double epilogueOf(const MatmulGraph &form) {
+  constexpr double kActivation = 0.5, kResidual = 0.35, kOther = 0.2;
+  return form.activation != kIdentity ? kActivation : form.residual ? kResidual : kOther;
 }
 
-static Variant variantOf(const MatmulGraph &form, Shape shape) {
+/// The cycles of the product: the tiles of the multiprocessor that has most of them. The first copy
+/// of a multiprocessor and its last epilogue overlap with nothing.
+static double costOf(const MatmulGraph &form, const MatmulWgmmaTile &tile) {
+  // Per cycle: multiply-adds, bytes of shared memory, and bytes from the L2 cache. Cycles until the
+  // first step is in shared memory.
+  constexpr double kProducts = 2048, kSharedBytes = 128, kCacheBytes = 64, kLatency = 2500;
+  double elements = tile.rows() * tile.columns,
+         steps = llvm::divideCeil(form.depth(), int64_t(kMatmulWgmmaStep)),
+         // Each product of 64 rows reads all columns.
+      bytes = tile.stageBytes() + tile.leftBytes() +
+              double(tile.sharing * tile.blocks * tile.slabs() * tile.slabBytes()),
+         step = std::max({elements * kMatmulWgmmaStep / kProducts, bytes / kSharedBytes,
+                          tile.stageBytes() / kCacheBytes}),
+         products = steps * step, epilogue = elements / tile.sharing * epilogueOf(form);
+  int64_t most = llvm::divideCeil(tilesOf(form, tile), kMultiprocessors90);
+  if (tile.sharing > 1 || most == 1)
+    return kLatency + most * (products + epilogue);
+  // Two tiles take as long as the products of both, or as products and epilogue of one.
+  return kLatency + epilogue + most * std::max(products, (products + epilogue) / 2);
+}
+
+static Variant variantOf(const MatmulGraph &form, const MatmulWgmmaTile &tile) {
   Variant variant;
-  variant.suffix = llvm::formatv("wgmma_{0}x{1}", shape.rows(), shape.columns);
+  variant.suffix = llvm::formatv("wgmma_{0}x{1}x{2}", tile.rows(), tile.columns, tile.sharing);
   variant.function =
-      llvm::formatv("convoy_matmul_wgmma_{0}_{1}", libraryName(form.element()), shape.columns);
-  variant.tensors = form.tensors();
+      llvm::formatv("convoy_matmul_wgmma_{0}_{1}x{2}x{3}", libraryName(form.element()),
+                    tile.sharing, tile.blocks, tile.columns);
+  SmallVector<std::optional<unsigned>> tensors = form.tensors();
+  llvm::append_range(variant.tensors, llvm::drop_begin(tensors, 2));
+  variant.maps = {
+      {*tensors[0], {form.rows(), form.depth()}, {tile.rows(), kMatmulWgmmaStep}},
+      {*tensors[1], {form.depth(), form.columns()}, {kMatmulWgmmaStep, kMatmulWgmmaSlabColumns}},
+  };
+  variant.blocks = std::min(tilesOf(form, tile), kMultiprocessors90);
+  bool hasResidual = form.residual.has_value();
+  int stages = kMostStages;
+  while (tile.sharedBytes(stages, hasResidual) > kSharedBytes90)
+    --stages;
   MatmulWgmmaArguments arguments = {};
   arguments.rows = word(form.rows());
   arguments.depth = word(form.depth());
   arguments.columns = word(form.columns());
-  arguments.groups = word(shape.groups);
+  arguments.blocks = word(variant.blocks);
+  arguments.stages = stages;
   arguments.epilogue = form.epilogue();
   variant.setArguments(arguments);
-  variant.blocks = blocksOf(form, shape);
-  variant.threads = shape.groups * kGroupThreads;
-  variant.sharedBytes = shape.sharedBytes();
-  variant.residents = shape.residents;
+  variant.threads = kMatmulWgmmaThreads;
+  variant.sharedBytes = tile.sharedBytes(stages, hasResidual);
+  variant.residents = 1;
   variant.onlyChip = kWgmmaChip;
   return variant;
 }
@@ -68,11 +88,9 @@ SmallVector<Variant, 0> matmulWgmmaVariants(const MatmulGraph &form, std::string
     reason = "the kernel for many rows is for 16-bit floats";
     return {};
   }
-  static constexpr Shape kShapes[] = {{2, 128, 2}, {2, 96, 2}, {2, 64, 3}, {2, 192, 1},
-                                      {1, 128, 2}, {1, 64, 4}, {4, 128, 1}};
-  SmallVector<std::pair<double, const Shape *>> byCost;
-  for (const Shape &shape : kShapes)
-    byCost.emplace_back(costOf(form, shape), &shape);
+  SmallVector<std::pair<double, const MatmulWgmmaTile *>> byCost;
+  for (const MatmulWgmmaTile &tile : kTiles)
+    byCost.emplace_back(costOf(form, tile), &tile);
   llvm::sort(byCost);
   byCost.resize(kOffered);
   return llvm::map_to_vector<0>(byCost,

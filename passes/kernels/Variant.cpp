@@ -12,6 +12,26 @@ bool runsFrom(const Variant &variant, StringRef chip) {
   return variant.onlyChip.empty() || chipNumber(variant.onlyChip) >= chipNumber(chip);
 }
 
+/// Makes an argument of a kernel a tensor map: 128 bytes by value, which copies address where the
+/// driver puts them.
+static void setTensorMap(OpBuilder &builder, LLVM::LLVMFuncOp kernel, unsigned place) {
+  Type map = LLVM::LLVMArrayType::get(builder.getI8Type(), 128);
+  kernel.setArgAttr(place, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(map));
+  kernel.setArgAttr(place, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(64));
+  kernel.setArgAttr(place, NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
+}
+
+static ArrayAttr describeMaps(OpBuilder &builder, ArrayRef<TensorMap> maps) {
+  auto describe = [&](const TensorMap &map) -> Attribute {
+    return builder.getDictionaryAttr({
+        builder.getNamedAttr("tensor", builder.getI64IntegerAttr(map.tensor)),
+        builder.getNamedAttr("shape", builder.getI64ArrayAttr(map.shape)),
+        builder.getNamedAttr("box", builder.getI64ArrayAttr(map.box)),
+    });
+  };
+  return builder.getArrayAttr(llvm::map_to_vector(maps, describe));
+}
+
 DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Variant &variant,
                             StringRef chip) {
   OpBuilder::InsertionGuard guard(builder);
@@ -31,22 +51,28 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
   builder.setInsertionPointToStart(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(context), word = builder.getI32Type(),
        array = LLVM::LLVMArrayType::get(word, variant.arguments.size());
-  SmallVector<Type> parameters(variant.tensors.size() + 1, pointer);
+  size_t structPlace = variant.tensors.size() + variant.maps.size();
+  SmallVector<Type> parameters(structPlace + 1, pointer);
   auto nothing = LLVM::LLVMVoidType::get(context);
   auto function = LLVM::LLVMFuncOp::create(builder, loc, variant.function,
                                            LLVM::LLVMFunctionType::get(nothing, parameters));
   // As clang passes a struct. After inlining its members are constants.
   NamedAttribute byValue(LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(array));
-  function.setArgAttr(variant.tensors.size(), byValue.getName(), byValue.getValue());
+  function.setArgAttr(structPlace, byValue.getName(), byValue.getValue());
 
-  SmallVector<Type> tensors(graph.getNumArguments() + graph.getNumResults(), pointer);
+  size_t tensors = graph.getNumArguments() + graph.getNumResults();
+  SmallVector<Type> types(tensors + variant.maps.size(), pointer);
   auto kernel =
-      LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(nothing, tensors));
+      LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(nothing, types));
+  for (size_t place = 0; place < tensors; ++place)
+    kernel.setArgAttr(place, LLVM::LLVMDialect::getNonNullAttrName(), builder.getUnitAttr());
+  for (size_t place = tensors; place < types.size(); ++place)
+    setTensorMap(builder, kernel, place);
   auto set = [&](StringRef attribute, Attribute value) { kernel->setAttr(attribute, value); };
   set(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   set(NVVM::NVVMDialect::getMaxntidAttrName(),
       builder.getDenseI32ArrayAttr({static_cast<int32_t>(variant.threads)}));
-  if (variant.residents > 1)
+  if (variant.residents > 0)
     set(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(variant.residents));
   if (variant.cluster > 1)
     set(NVVM::NVVMDialect::getClusterDimAttrName(),
@@ -57,6 +83,7 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
   for (std::optional<unsigned> tensor : variant.tensors)
     arguments.push_back(tensor ? Value(body->getArgument(*tensor))
                                : Value(LLVM::ZeroOp::create(builder, loc, pointer)));
+  llvm::append_range(arguments, body->getArguments().drop_front(tensors));
   auto one = LLVM::ConstantOp::create(builder, loc, word, builder.getI32IntegerAttr(1));
   auto place = LLVM::AllocaOp::create(builder, loc, pointer, array, one, /*alignment=*/4);
   auto type = RankedTensorType::get(variant.arguments.size(), word);
@@ -70,7 +97,7 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
   call.setArgAttrsAttr(builder.getArrayAttr(attributes));
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 
-  return builder.getDictionaryAttr({
+  SmallVector<NamedAttribute> entry = {
       builder.getNamedAttr("name", builder.getStringAttr(name)),
       builder.getNamedAttr("variant", builder.getStringAttr(variant.suffix)),
       builder.getNamedAttr("grid", builder.getI64IntegerAttr(variant.blocks)),
@@ -78,7 +105,10 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
       builder.getNamedAttr("shared_bytes", builder.getI64IntegerAttr(variant.sharedBytes)),
       builder.getNamedAttr("chip", builder.getStringAttr(chip)),
       builder.getNamedAttr("tf32", builder.getBoolAttr(variant.tf32)),
-  });
+  };
+  if (!variant.maps.empty())
+    entry.push_back(builder.getNamedAttr("tensor_maps", describeMaps(builder, variant.maps)));
+  return builder.getDictionaryAttr(entry);
 }
 
 } // namespace convoy

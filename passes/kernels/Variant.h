@@ -10,6 +10,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "passes/common/GpuChip.h"
 #include "runtime/device/kernel_abi.h"
+#include <array>
 #include <cstring>
 #include <type_traits>
 
@@ -19,16 +20,26 @@ namespace convoy {
 /// largest GPU.
 constexpr int64_t kSharedBytes90 = 227 << 10, kMultiprocessors90 = 132;
 
+/// A matrix that a kernel copies to shared memory in boxes, with the tensor memory accelerator.
+struct TensorMap {
+  unsigned tensor;              ///< number of a tensor of the graph, which is packed
+  std::array<int64_t, 2> shape; ///< rows and columns, into which the tensor is reshaped
+  std::array<int64_t, 2> box;   ///< of these; a row of a box has 128 bytes, which are swizzled
+};
+
 struct Variant {
   std::string suffix;   ///< follows the graph's name in the kernel's name
   std::string function; ///< name of the library function
   /// The function's pointers: numbers of tensors of the graph (arguments, then results), or null.
   llvm::SmallVector<std::optional<unsigned>> tensors;
+  /// The tensor maps that the function takes after its pointers.
+  llvm::SmallVector<TensorMap> maps;
   /// The 32-bit words of the struct of runtime/device/kernel_abi.h, the function's last argument.
   llvm::SmallVector<int32_t> arguments;
   int64_t blocks = 0, threads = 0, sharedBytes = 0;
-  /// Blocks per cluster; minimum number of resident blocks per multiprocessor.
-  int64_t cluster = 1, residents = 1;
+  /// Blocks per cluster; minimum number of resident blocks per multiprocessor, 0 if the compiler
+  /// chooses.
+  int64_t cluster = 1, residents = 0;
   llvm::StringRef onlyChip; ///< the only architecture that supports the kernel; empty if all
                             ///< architectures from the program's on do
   bool tf32 = false;        ///< rounds factors of f32 to TF32

@@ -141,20 +141,47 @@ constexpr int kMatmulMostRows = 8, kMatmulTurn = 8;
 /// matmul_wgmma.cu: like matmul.cu, for many rows.
 struct MatmulWgmmaArguments {
   int rows, depth, columns;
-  int groups; ///< groups per block: 1, 2 or 4; each computes 64 rows
+  int blocks; ///< blocks of the grid, each of which computes several tiles
+  int stages; ///< steps of the reduction in shared memory
   EpilogueArguments epilogue;
 };
-/// Columns per block.
-#define CONVOY_MATMUL_WGMMA_COLUMNS(X) X(64) X(96) X(128) X(192)
-/// Elements per step of the reduction, and rows per group.
-constexpr int kMatmulWgmmaStep = 64, kMatmulWgmmaRows = 64;
-/// A step of w is in slabs of 64 columns, with 128 bytes for each row of w.
-constexpr int kMatmulWgmmaSlabColumns = 64, kMatmulWgmmaSlab = kMatmulWgmmaStep * 128;
-/// Number of pipeline stages. Two blocks with three stages fit into a multiprocessor.
-constexpr int kMatmulWgmmaStages = 3;
-/// Tiles of the result in a column that follow each other, so that they share columns of w in the
-/// L2 cache.
+/// Tiles: groups of warps that share one, and for each of them multiples of 64 rows and columns.
+/// Sums are in registers.
+#define CONVOY_MATMUL_WGMMA_TILES(X)                                                               \
+  X(1, 1, 64)                                                                                      \
+  X(1, 1, 128) X(1, 1, 192) X(1, 1, 256) X(1, 2, 64) X(1, 2, 96) X(1, 2, 128) X(2, 1, 128)         \
+      X(2, 1, 192) X(2, 1, 256) X(2, 2, 96) X(2, 2, 128)
+/// Groups that multiply, threads of a block, the last warp of which copies, and elements per step
+/// of the reduction.
+constexpr int kMatmulWgmmaGroups = 2, kMatmulWgmmaThreads = kMatmulWgmmaGroups * kGroupThreads + 32,
+              kMatmulWgmmaStep = 64;
+/// A step of w is in slabs of 64 columns, and results are stored in strips of 64 columns, whose
+/// rows have 16 additional bytes, so that neighboring ones are in different banks.
+constexpr int kMatmulWgmmaSlabColumns = 64, kMatmulWgmmaPitch = kMatmulWgmmaSlabColumns * 2 + 16;
+/// Rows of tiles that follow each other in a column.
 constexpr int kMatmulWgmmaTogether = 8;
+
+/// A tile of matmul_wgmma.cu, and shared memory in bytes.
+struct MatmulWgmmaTile {
+  int sharing, blocks, columns;
+
+  constexpr int rows() const { return sharing * blocks * 64; }
+  constexpr int slabs() const {
+    return (columns + kMatmulWgmmaSlabColumns - 1) / kMatmulWgmmaSlabColumns;
+  }
+  constexpr int slabBytes() const { return kMatmulWgmmaStep * kMatmulWgmmaSlabColumns * 2; }
+  constexpr int leftBytes() const { return rows() * kMatmulWgmmaStep * 2; }
+  constexpr int stageBytes() const { return leftBytes() + slabs() * slabBytes(); }
+  /// For the epilogue of a warp: bias and scale, and 16 rows of one strip, of two with a residual.
+  constexpr int warpBytes(bool hasResidual) const {
+    return columns * 4 + (hasResidual ? 2 : 1) * 16 * kMatmulWgmmaPitch;
+  }
+  /// The ring begins at a multiple of 1024 bytes; each stage has two barriers.
+  constexpr int sharedBytes(int stages, bool hasResidual) const {
+    return 1024 + stages * (stageBytes() + 16) +
+           kMatmulWgmmaGroups * kGroupThreads / 32 * warpBytes(hasResidual);
+  }
+};
 
 /// mean.cu: y[n, c] = mean over p of x[n, p, c].
 struct MeanArguments {

@@ -90,6 +90,9 @@ template <typename T, int columns> struct Products;
 #define CONVOY_PLACES_216 CONVOY_PLACES_208 ", %104, %105, %106, %107"
 #define CONVOY_PLACES_224 CONVOY_PLACES_216 ", %108, %109, %110, %111"
 #define CONVOY_PLACES_232 CONVOY_PLACES_224 ", %112, %113, %114, %115"
+#define CONVOY_PLACES_256                                                                          \
+  CONVOY_PLACES_232                                                                                \
+  ", %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 #define CONVOY_SUMS_8(i) "+f"(sums[i][0]), "+f"(sums[i][1]), "+f"(sums[i][2]), "+f"(sums[i][3])
 #define CONVOY_SUMS_16(i) CONVOY_SUMS_8(i), CONVOY_SUMS_8(i + 1)
 #define CONVOY_SUMS_32 CONVOY_SUMS_16(0), CONVOY_SUMS_16(2)
@@ -115,6 +118,7 @@ template <typename T, int columns> struct Products;
 #define CONVOY_SUMS_216 CONVOY_SUMS_208, CONVOY_SUMS_8(26)
 #define CONVOY_SUMS_224 CONVOY_SUMS_216, CONVOY_SUMS_8(27)
 #define CONVOY_SUMS_232 CONVOY_SUMS_224, CONVOY_SUMS_8(28)
+#define CONVOY_SUMS_256 CONVOY_SUMS_232, CONVOY_SUMS_16(29), CONVOY_SUMS_8(31)
 #define CONVOY_PRODUCTS_OF(Name, T, columns, shape, types, order)                                  \
   template <> struct Name<T, columns> {                                                            \
     DEVICE void start(float (&sums)[columns / 8][4], u64 a, u64 b, bool first) {                   \
@@ -148,7 +152,8 @@ template <typename T, int columns> struct ProductsOfRows;
   CONVOY_PRODUCTS_OF(ProductsOfRows, T, 64, "k16", types, ", 0, 1");                               \
   CONVOY_PRODUCTS_OF(ProductsOfRows, T, 96, "k16", types, ", 0, 1");                               \
   CONVOY_PRODUCTS_OF(ProductsOfRows, T, 128, "k16", types, ", 0, 1");                              \
-  CONVOY_PRODUCTS_OF(ProductsOfRows, T, 192, "k16", types, ", 0, 1")
+  CONVOY_PRODUCTS_OF(ProductsOfRows, T, 192, "k16", types, ", 0, 1");                              \
+  CONVOY_PRODUCTS_OF(ProductsOfRows, T, 256, "k16", types, ", 0, 1")
 CONVOY_PRODUCTS_OF_ROWS(f16, "f16.f16");
 CONVOY_PRODUCTS_OF_ROWS(bf16, "bf16.bf16");
 

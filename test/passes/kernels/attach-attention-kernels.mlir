@@ -2,7 +2,7 @@
 
 // Windows: one step of columns, which the kernel is preferred for. The mask has one row of windows.
 // CHECK: gpu.module @attention_mask_0_64x32 [#nvvm.target<O = 3, chip = "sm_80">]
-// CHECK: llvm.func @attention_mask_0_64x32(%[[Q:.*]]: !llvm.ptr, %[[K:.*]]: !llvm.ptr, %[[V:.*]]: !llvm.ptr, %[[M:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr, %[[S:.*]]: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 128>}
+// CHECK: llvm.func @attention_mask_0_64x32(%[[Q:.*]]: !llvm.ptr {llvm.nonnull}, %[[K:.*]]: !llvm.ptr {llvm.nonnull}, %[[V:.*]]: !llvm.ptr {llvm.nonnull}, %[[M:.*]]: !llvm.ptr {llvm.nonnull}, %[[Y:.*]]: !llvm.ptr {llvm.nonnull}, %[[S:.*]]: !llvm.ptr {llvm.nonnull}) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 128>}
 // CHECK: llvm.call @convoy_attention_f16_32(%[[Q]], %[[K]], %[[V]], %[[M]], %[[Y]], %[[S]],
 // CHECK-NOT: gpu.module
 // CHECK: cudnn.graph @attention_mask_0(

@@ -82,7 +82,7 @@ cudnn.graph @in_f32(%x: !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, %w: !cudnn.t
 
 // Sums may be in any order, and absent operands are null. A residual takes registers, so products
 // are narrower.
-// CHECK: llvm.func @residual_wgmma_3x28x3(%[[X:.*]]: !llvm.ptr, %[[W:.*]]: !llvm.ptr, %[[R:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr) attributes
+// CHECK: llvm.func @residual_wgmma_3x28x3(%[[X:.*]]: !llvm.ptr {llvm.nonnull}, %[[W:.*]]: !llvm.ptr {llvm.nonnull}, %[[R:.*]]: !llvm.ptr {llvm.nonnull}, %[[Y:.*]]: !llvm.ptr {llvm.nonnull}) attributes
 // CHECK: %[[NULL:.*]] = llvm.mlir.zero
 // CHECK: llvm.mlir.constant(dense<[{{.*}}1086324736{{.*}}> : tensor<
 // CHECK: llvm.call @convoy_conv_wgmma_f16_88_16(%[[X]], %[[W]], %[[NULL]], %[[R]], %[[Y]],

@@ -4,7 +4,7 @@
 // constants.
 // CHECK: gpu.module @full_32x32x2x1 [#nvvm.target<O = 3, chip = "sm_80">] {
 // CHECK-NEXT: llvm.func @convoy_conv_f16_32x32(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr {llvm.byval = !llvm.array<
-// CHECK: llvm.func @full_32x32x2x1(%[[X:.*]]: !llvm.ptr, %[[W:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr, %[[R:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>}
+// CHECK: llvm.func @full_32x32x2x1(%[[X:.*]]: !llvm.ptr {llvm.nonnull}, %[[W:.*]]: !llvm.ptr {llvm.nonnull}, %[[B:.*]]: !llvm.ptr {llvm.nonnull}, %[[R:.*]]: !llvm.ptr {llvm.nonnull}, %[[Y:.*]]: !llvm.ptr {llvm.nonnull}) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>}
 // CHECK: llvm.mlir.constant(dense<[{{.*}}56{{.*}}> : tensor<
 // CHECK: llvm.call @convoy_conv_f16_32x32(%[[X]], %[[W]], %[[B]], %[[R]], %[[Y]],
 // CHECK: gpu.module @full_32x64x2x1

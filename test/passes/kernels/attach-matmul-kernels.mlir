@@ -4,7 +4,7 @@
 // follow those of single blocks.
 // CHECK: gpu.module @full_2x16x1 [#nvvm.target<O = 3, chip = "sm_80">] {
 // CHECK-NEXT: llvm.func @convoy_matmul_f16_f32(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr {llvm.byval = !llvm.array<
-// CHECK: llvm.func @full_2x16x1(%[[A:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr, %[[V:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 512>}
+// CHECK: llvm.func @full_2x16x1(%[[A:.*]]: !llvm.ptr {llvm.nonnull}, %[[B:.*]]: !llvm.ptr {llvm.nonnull}, %[[V:.*]]: !llvm.ptr {llvm.nonnull}, %[[Y:.*]]: !llvm.ptr {llvm.nonnull}) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 512>}
 // CHECK: %[[NONE:.*]] = llvm.mlir.zero : !llvm.ptr
 // CHECK: llvm.call @convoy_matmul_f16_f32(%[[A]], %[[B]], %[[V]], %[[NONE]], %{{.*}}, %[[Y]],
 // CHECK: gpu.module @full_1x8x1

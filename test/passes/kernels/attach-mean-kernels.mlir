@@ -2,7 +2,7 @@
 
 // Lanes, warps and blocks that share the sums of a strip; the strips of one image fill a GPU.
 // CHECK: gpu.module @global_2x4x1 [#nvvm.target<O = 3, chip = "sm_80">] {
-// CHECK: llvm.func @global_2x4x1(%[[X:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 128>}
+// CHECK: llvm.func @global_2x4x1(%[[X:.*]]: !llvm.ptr {llvm.nonnull}, %[[Y:.*]]: !llvm.ptr {llvm.nonnull}) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 128>}
 // CHECK: llvm.call @convoy_mean_f16(%[[X]], %[[Y]],
 // CHECK: gpu.module @global_4x7x1
 // CHECK: cudnn.graph @global(
