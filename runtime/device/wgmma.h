@@ -54,6 +54,15 @@ template <int count> DEVICE void take(float (&sums)[count][4]) {
     for (float &sum : four)
       asm volatile("" : "+f"(sum)::"memory");
 }
+/// Keeps the compiler from writing sums and factors in registers after the fence.
+template <int count> DEVICE void settle(float (&sums)[count][4]) { take(sums); }
+template <int count> DEVICE void settle(u32 (&factors)[count][4]) {
+#pragma unroll
+  for (auto &four : factors)
+#pragma unroll
+    for (u32 &pair : four)
+      asm volatile("" : "+r"(pair)::"memory");
+}
 
 /// Starts to prefetch `bytes`, a multiple of 16, into the L2 cache.
 DEVICE void prefetch(const void *from, int bytes) {
@@ -156,5 +165,26 @@ template <typename T, int columns> struct ProductsOfRows;
   CONVOY_PRODUCTS_OF(ProductsOfRows, T, 256, "k16", types, ", 0, 1")
 CONVOY_PRODUCTS_OF_ROWS(f16, "f16.f16");
 CONVOY_PRODUCTS_OF_ROWS(bf16, "bf16.bf16");
+
+/// Like ProductsOfRows, with `a` in registers: each warp has its 16 rows, distributed as in
+/// mma.m16n8k16. The product is always added to the sums.
+template <typename T, int columns> struct ProductsFromRegisters;
+#define CONVOY_PRODUCTS_FROM_REGISTERS_OF(T, columns, types)                                       \
+  template <> struct ProductsFromRegisters<T, columns> {                                           \
+    DEVICE void start(float (&sums)[columns / 8][4], const u32 (&a)[4], u64 b) {                   \
+      asm volatile("wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." types                   \
+                   " {" CONVOY_PLACES_##columns                                                    \
+                   "}, {%[a0], %[a1], %[a2], %[a3]}, %[b], 1, 1, 1, 1;"                            \
+                   : CONVOY_SUMS_##columns                                                         \
+                   : [a0] "r"(a[0]), [a1] "r"(a[1]), [a2] "r"(a[2]), [a3] "r"(a[3]), [b] "l"(b));  \
+    }                                                                                              \
+  }
+#define CONVOY_PRODUCTS_FROM_REGISTERS(T, types)                                                   \
+  CONVOY_PRODUCTS_FROM_REGISTERS_OF(T, 32, types);                                                 \
+  CONVOY_PRODUCTS_FROM_REGISTERS_OF(T, 64, types);                                                 \
+  CONVOY_PRODUCTS_FROM_REGISTERS_OF(T, 96, types);                                                 \
+  CONVOY_PRODUCTS_FROM_REGISTERS_OF(T, 128, types)
+CONVOY_PRODUCTS_FROM_REGISTERS(f16, "f16.f16");
+CONVOY_PRODUCTS_FROM_REGISTERS(bf16, "bf16.bf16");
 
 #endif // CONVOY_DEVICE_WGMMA_H
