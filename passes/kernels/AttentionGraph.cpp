@@ -17,6 +17,41 @@ TensorDescType AttentionGraph::result() const {
   return cast<TensorDescType>(cudnn::GraphOp(graph).getResultTypes()[0]);
 }
 
+/// Sets the distances of batches, heads and rows, whose dims are `dims` of `type`.
+static void setDistances(int (&distances)[3], TensorDescType type, std::array<int, 3> dims) {
+  for (auto [distance, dim] : llvm::zip_equal(distances, dims))
+    distance = word(type.getStrides()[dim]);
+}
+
+device::AttentionArguments AttentionGraph::arguments() const {
+  TensorDescType q = argument(0), k = argument(1), v = argument(2);
+  device::AttentionArguments arguments = {};
+  arguments.heads = word(q.getShape()[1]);
+  arguments.keyHeads = word(k.getShape()[1]);
+  arguments.rows = word(q.getShape()[2]);
+  arguments.columns = word(k.getShape()[3]);
+  arguments.depth = word(q.getShape()[3]);
+  arguments.width = word(v.getShape()[3]);
+  setDistances(arguments.query, q, {0, 1, 2});
+  setDistances(arguments.key, k, {0, 1, 3});
+  setDistances(arguments.value, v, {0, 1, 2});
+  setDistances(arguments.result, result(), {0, 1, 2});
+  if (hasMask) {
+    TensorDescType mask = argument(3);
+    for (auto [distance, size, stride] :
+         llvm::zip_equal(arguments.mask, mask.getShape(), mask.getStrides()))
+      distance = size == 1 ? 0 : word(stride);
+  }
+  arguments.scale = static_cast<float>(scale);
+  arguments.causal = causal;
+  return arguments;
+}
+
+SmallVector<std::optional<unsigned>> AttentionGraph::tensors() const {
+  unsigned results = cudnn::GraphOp(graph).getNumArguments();
+  return {0, 1, 2, hasMask ? std::optional<unsigned>(3) : std::nullopt, results, results + 1};
+}
+
 /// The op that computes `value`, if it is a pointwise operation of this mode in f32.
 static cudnn::PointwiseOp pointwise(Value value, PointwiseMode mode) {
   auto op = value.getDefiningOp<cudnn::PointwiseOp>();

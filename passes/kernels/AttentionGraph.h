@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Matches graphs of attention for Convoy's kernel.
+// Matches graphs of attention for Convoy's kernels.
 
 #ifndef CONVOY_PASSES_KERNELS_ATTENTIONGRAPH_H
 #define CONVOY_PASSES_KERNELS_ATTENTIONGRAPH_H
 
-#include "dialect/cudnn/CudnnOps.h"
-#include <optional>
+#include "passes/kernels/Variant.h"
 
 namespace convoy {
 
@@ -20,6 +19,11 @@ struct AttentionGraph {
 
   cudnn::TensorDescType argument(unsigned number) const;
   cudnn::TensorDescType result() const;
+
+  /// The arguments of the device functions, without the warps.
+  device::AttentionArguments arguments() const;
+  /// The pointers of the device functions: q, k, v, the mask or null, and both results.
+  llvm::SmallVector<std::optional<unsigned>> tensors() const;
 };
 
 /// Matches a `graph` of this form. Otherwise returns nothing.

@@ -12,42 +12,16 @@ namespace convoy {
 /// Rows of a warp, and warps of a block: blocks of more warps read keys and values less often.
 static constexpr int64_t kRows = 16, kFewWarps = 4, kManyWarps = 8;
 
-/// Sets the distances of batches, heads and rows, whose dims are `dims` of `type`.
-static void setDistances(int (&distances)[3], TensorDescType type, std::array<int, 3> dims) {
-  for (auto [distance, dim] : llvm::zip_equal(distances, dims))
-    distance = word(type.getStrides()[dim]);
-}
-
 static Variant variantOf(const AttentionGraph &form, int64_t bound, int64_t warps) {
-  TensorDescType q = form.argument(0), k = form.argument(1), v = form.argument(2);
-  AttentionArguments arguments = {};
-  arguments.heads = word(q.getShape()[1]);
-  arguments.keyHeads = word(k.getShape()[1]);
-  arguments.rows = word(q.getShape()[2]);
-  arguments.columns = word(k.getShape()[3]);
-  arguments.depth = word(q.getShape()[3]);
-  arguments.width = word(v.getShape()[3]);
-  setDistances(arguments.query, q, {0, 1, 2});
-  setDistances(arguments.key, k, {0, 1, 3});
-  setDistances(arguments.value, v, {0, 1, 2});
-  setDistances(arguments.result, form.result(), {0, 1, 2});
-  if (form.hasMask) {
-    TensorDescType mask = form.argument(3);
-    for (auto [distance, size, stride] :
-         llvm::zip_equal(arguments.mask, mask.getShape(), mask.getStrides()))
-      distance = size == 1 ? 0 : word(stride);
-  }
-  arguments.scale = static_cast<float>(form.scale);
-  arguments.causal = form.causal;
+  TensorDescType q = form.argument(0), k = form.argument(1);
+  AttentionArguments arguments = form.arguments();
   arguments.warps = word(warps);
 
   Variant variant;
   variant.suffix = llvm::formatv("{0}x{1}", warps * kRows, bound);
   variant.function =
       llvm::formatv("convoy_attention_{0}_{1}", libraryName(q.getElementType()), bound);
-  unsigned results = cudnn::GraphOp(form.graph).getNumArguments();
-  variant.tensors = {
-      0, 1, 2, form.hasMask ? std::optional<unsigned>(3) : std::nullopt, results, results + 1};
+  variant.tensors = form.tensors();
   variant.setArguments(arguments);
   variant.blocks =
       q.getShape()[0] * q.getShape()[1] * llvm::divideCeil(q.getShape()[2], warps * kRows);
