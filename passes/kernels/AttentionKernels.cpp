@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/kernels/AttentionKernels.h"
+#include "passes/kernels/AttentionWgmmaKernels.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -71,9 +72,12 @@ Offer offerAttention(const AttentionGraph &form, std::string &reason) {
     return {};
   }
   int64_t rows = q.getShape()[2];
-  SmallVector<Variant, 0> variants = {
-      variantOf(form, *bound, std::min<int64_t>(llvm::divideCeil(rows, kRows), kFewWarps))};
-  if (rows > kFewWarps * kRows)
+  bool isOneBlock = rows <= kFewWarps * kRows;
+  SmallVector<Variant, 0> variants = attentionWgmmaVariants(form, *bound);
+  if (variants.empty() || isOneBlock)
+    variants.push_back(
+        variantOf(form, *bound, std::min<int64_t>(llvm::divideCeil(rows, kRows), kFewWarps)));
+  if (!isOneBlock)
     variants.push_back(variantOf(form, *bound, kManyWarps));
   return {std::move(variants), k.getShape()[3] <= kAttentionColumns};
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Kernels of runtime/device/attention.cu: the number of warps of a block.
+// Kernels for attention, and those of runtime/device/attention.cu: the number of warps of a block.
 
 #ifndef CONVOY_PASSES_KERNELS_ATTENTIONKERNELS_H
 #define CONVOY_PASSES_KERNELS_ATTENTIONKERNELS_H
 
 #include "passes/kernels/AttentionGraph.h"
-#include "passes/kernels/Variant.h"
 
 namespace convoy {
 

@@ -44,6 +44,25 @@ constexpr int kAttentionColumns = 64, kAttentionStages = 2;
 #define CONVOY_ATTENTION_DEPTHS(X) X(32) X(64) X(96) X(128)
 constexpr int kAttentionDepths[] = {CONVOY_ATTENTION_DEPTHS(CONVOY_ITEM)};
 
+/// How attention_wgmma.cu reads the mask: not at all; one row for all rows, from shared memory; or
+/// one number for each score.
+enum MaskForm : int { kNoMask, kMaskOfColumns, kMaskOfScores };
+
+/// attention_wgmma.cu: like attention.cu, for long sequences.
+struct AttentionWgmmaArguments {
+  AttentionArguments attention; ///< `warps` are 4 for each group of 64 rows
+  int batches;
+  int mask; ///< a MaskForm
+};
+/// Rows per group, and number of steps in shared memory.
+constexpr int kAttentionWgmmaRows = 64, kAttentionWgmmaStages = 2;
+/// Columns of the scores per step, and those for more than 64 elements per row.
+#define CONVOY_ATTENTION_WGMMA_COLUMNS(X) X(64) X(80) X(96) X(112) X(128)
+#define CONVOY_ATTENTION_WGMMA_WIDE_COLUMNS(X) X(64) X(80) X(96)
+constexpr int kAttentionWgmmaColumns[] = {CONVOY_ATTENTION_WGMMA_COLUMNS(CONVOY_ITEM)};
+/// Rows are in slabs of 64 elements, with 128 bytes for each of them.
+constexpr int kAttentionWgmmaSlab = 64;
+
 /// conv.cu: y[m, n] = clamp(sum of x * w + bias[n] + residual[m, n]), in channels-last memory.
 struct ConvArguments {
   int images, height, width, channels;  ///< x

@@ -71,7 +71,7 @@ def build(name: str):
             return other + self.scale * self.layer(x)
 
     class Attention(nn.Module):
-        def __init__(self, **options: bool) -> None:
+        def __init__(self, **options: float) -> None:
             super().__init__()
             self.options = options
 
@@ -261,6 +261,30 @@ def build(name: str):
         "product_scale": (Scaled(nn.Linear(384, 96), 96), [(12544, 384), (12544, 96)]),
         "product_wide": (nn.Linear(96, 4104), [(129, 96)]),
         "attention_long": (Attention(is_causal=True), [(2, 4, 500, 96)] * 3),
+        # For the tensor cores of sm_90a: rows and columns that no tile divides, masks of one row and
+        # of many, hidden columns, one step, shared heads, rows of other lengths, and a scale that
+        # turns the order of scores around.
+        "attention_vit": (Attention(), [(2, 3, 197, 64)] * 3),
+        "attention_bert": (Attention(), [(2, 4, 384, 64)] * 3 + [(2, 1, 1, 384)]),
+        "attention_causal": (Attention(is_causal=True), [(2, 4, 512, 64)] * 3),
+        "attention_bias": (Attention(), [(2, 3, 320, 64)] * 3 + [(1, 3, 320, 320)]),
+        "attention_bias_odd": (Attention(), [(1, 3, 133, 72)] * 3 + [(1, 3, 133, 133)]),
+        "attention_bias_rows": (Attention(), [(2, 2, 130, 32)] * 3 + [(2, 1, 130, 1)]),
+        "attention_hidden": (Attention(), [(2, 2, 150, 64)] * 3 + [(2, 1, 1, 150)]),
+        "attention_across": (
+            Attention(),
+            [(2, 4, 200, 40), (2, 4, 77, 40), (2, 4, 77, 40)],
+        ),
+        "attention_shared": (
+            Attention(is_causal=True, enable_gqa=True),
+            [(2, 8, 260, 128), (2, 2, 260, 128), (2, 2, 260, 128)],
+        ),
+        "attention_wide": (Attention(), [(1, 4, 300, 80)] * 3),
+        "attention_narrow": (
+            Attention(is_causal=True),
+            [(1, 4, 290, 24), (1, 4, 290, 24), (1, 4, 290, 104)],
+        ),
+        "attention_negative": (Attention(scale=-0.25), [(2, 2, 140, 16)] * 3),
         "attention_windows": (Attention(), [(64, 3, 49, 32)] * 3 + [(1, 3, 49, 49)]),
         "product_alone": (nn.Linear(64, 8, bias=False), [(9, 64)]),
     }
@@ -268,6 +292,10 @@ def build(name: str):
     inputs = tuple(torch.randn(shape) for shape in shapes)
     if name.endswith("infinite"):
         inputs[0][0, 0, 5, 5] = torch.inf
+    if name == "attention_hidden":
+        # The first step of the first sequence, and the end of the second one.
+        inputs[3][0, :, :, :120] = -torch.inf
+        inputs[3][1, :, :, 70:] = -torch.inf
     return (module if isinstance(module, Last) else More(module)).eval(), inputs
 
 
@@ -286,7 +314,10 @@ CASES = (
     "mean_resnet", "mean_odd", "mean_large", "mean_batch",
     "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd",
     "matmul_small", "gelu_rows", "matmul_scale", "matmul_long",
-    "attention_long", "attention_windows",
+    "attention_long", "attention_vit", "attention_bert", "attention_causal", "attention_bias",
+    "attention_bias_odd", "attention_bias_rows", "attention_hidden", "attention_across",
+    "attention_shared", "attention_wide", "attention_narrow", "attention_negative",
+    "attention_windows",
     "product_gelu", "product_tanh", "product_swish", "product_relu6", "product_residual",
     "product_scale", "product_wide", "product_alone",
 )  # fmt: skip
@@ -332,8 +363,10 @@ def test_every_kernel_is_correct(name: str, dtype: str, folder: Path) -> None:
         tried = {trial.kernel: trial.reason for trial in report.trials if trial.kernel is not None}
         assert tried == dict.fromkeys(kernel.variant for kernel in graph.kernels)
         assert tried, "the case must have kernels"
-        assert any(variant.startswith("wgmma") for variant in tried) or not name.startswith(
-            ("wgmma", "product")
+        assert (
+            any(variant.startswith("wgmma") for variant in tried)
+            or not name.startswith(("wgmma", "product", "attention"))
+            or name == "attention_windows"
         ), "it is one for sm_90a's tensor cores"
     # Without tuning, a small convolution or product runs on its first kernel, with poisoned memory;
     # compared with PyTorch. Tuning has compared all others with it.

@@ -15,16 +15,61 @@ func.func @windows(%q: tensor<64x3x49x32xf16>, %k: tensor<64x3x49x32xf16>, %v: t
 
 // -----
 
-// Shared heads of key and value, a causal mask, and a null pointer for the mask.
+// Shared heads of key and value, a causal mask, and a null pointer for the mask. Kernels for the
+// tensor cores of sm_90a take the place of that with few warps.
 // CHECK: %[[NONE:.*]] = llvm.mlir.zero : !llvm.ptr
-// CHECK: llvm.call @convoy_attention_bf16_96(%{{.*}}, %{{.*}}, %{{.*}}, %[[NONE]], %{{.*}}, %{{.*}},
+// CHECK: llvm.call @convoy_attention_wgmma_bf16_96_64(%{{.*}}, %{{.*}}, %{{.*}}, %[[NONE]], %{{.*}}, %{{.*}},
+// CHECK: llvm.call @convoy_attention_wgmma_bf16_96_96(
+// CHECK: llvm.call @convoy_attention_bf16_96(
+// CHECK-NOT: gpu.module
 // CHECK: cudnn.graph @attention_causal_0(
-// CHECK-SAME: grid = 128 : i64, name = "attention_causal_0_64x96", shared_bytes = 53248 : i64
-// CHECK-SAME: grid = 64 : i64, name = "attention_causal_0_128x96"
+// CHECK-SAME: {block = 128 : i64, chip = "sm_90a", grid = 128 : i64, name = "attention_causal_0_wgmma_64x64", shared_bytes = 82944 : i64, tf32 = false, variant = "wgmma_64x64"}
+// CHECK-SAME: {block = 384 : i64, chip = "sm_90a", grid = 48 : i64, name = "attention_causal_0_wgmma_192x96", shared_bytes = 148480 : i64
+// CHECK-SAME: {block = 256 : i64, chip = "sm_80", grid = 64 : i64, name = "attention_causal_0_128x96", shared_bytes = 53248 : i64
 // CHECK-SAME: cudnn.preference = "plan"
 func.func @causal(%q: tensor<2x8x512x96xbf16>, %k: tensor<2x2x512x96xbf16>) -> tensor<2x8x512x96xbf16> attributes {tcp.target = "cuda"} {
   %o = tcp.attention %q, %k, %k {causal, scale = 0.125 : f64} : tensor<2x8x512x96xbf16>, tensor<2x2x512x96xbf16>, tensor<2x2x512x96xbf16> -> tensor<2x8x512x96xbf16>
   return %o : tensor<2x8x512x96xbf16>
+}
+
+// -----
+
+// 197 columns are two steps of 112. A mask of one row is in shared memory; its members at the end of
+// the arguments are 2 batches and form 1.
+// CHECK: llvm.mlir.constant(dense<[{{.*}}, 2, 1]> : tensor<27xi32>)
+// CHECK: cudnn.graph @attention_mask_0(
+// CHECK-SAME: grid = 24 : i64, name = "attention_mask_0_wgmma_64x112", shared_bytes = 67456 : i64
+// CHECK-SAME: grid = 12 : i64, name = "attention_mask_0_wgmma_128x80", shared_bytes = 59328 : i64
+// CHECK-SAME: name = "attention_mask_0_128x64"
+func.func @one_row(%q: tensor<2x3x197x64xf16>, %m: tensor<2x1x1x197xf16>) -> tensor<2x3x197x64xf16> attributes {tcp.target = "cuda"} {
+  %o = tcp.attention %q, %q, %q mask %m {scale = 0.125 : f64} : tensor<2x3x197x64xf16>, tensor<2x3x197x64xf16>, tensor<2x3x197x64xf16>, tensor<2x1x1x197xf16> -> tensor<2x3x197x64xf16>
+  return %o : tensor<2x3x197x64xf16>
+}
+
+// -----
+
+// A mask of many rows is read for each score, and leaves registers for fewer columns.
+// CHECK: llvm.mlir.constant(dense<[{{.*}}, 2, 2]> : tensor<27xi32>)
+// CHECK: cudnn.graph @attention_mask_0(
+// CHECK-SAME: name = "attention_mask_0_wgmma_64x96"
+// CHECK-SAME: name = "attention_mask_0_wgmma_128x64"
+func.func @many_rows(%q: tensor<2x3x181x64xf16>, %m: tensor<1x3x181x181xf16>) -> tensor<2x3x181x64xf16> attributes {tcp.target = "cuda"} {
+  %o = tcp.attention %q, %q, %q mask %m {scale = 0.125 : f64} : tensor<2x3x181x64xf16>, tensor<2x3x181x64xf16>, tensor<2x3x181x64xf16>, tensor<1x3x181x181xf16> -> tensor<2x3x181x64xf16>
+  return %o : tensor<2x3x181x64xf16>
+}
+
+// -----
+
+// Rows that do not fill a second group, and fewer rows than those of one group.
+// CHECK: cudnn.graph @attention_0(
+// CHECK-SAME: name = "attention_0_wgmma_64x80"
+// CHECK-SAME: chip = "sm_80", grid = 6 : i64, name = "attention_0_64x64", shared_bytes = 36864 : i64, tf32 = false, variant = "64x64"}]
+// CHECK: cudnn.graph @attention_1(
+// CHECK-SAME: cudnn.kernels = [{block = 128 : i64, chip = "sm_80", grid = 6 : i64, name = "attention_1_64x64", shared_bytes = 36864 : i64, tf32 = false, variant = "64x64"}]
+func.func @few_rows(%q: tensor<2x3x64x64xf16>, %r: tensor<2x3x63x64xf16>, %k: tensor<2x3x80x64xf16>) -> (tensor<2x3x64x64xf16>, tensor<2x3x63x64xf16>) attributes {tcp.target = "cuda"} {
+  %o = tcp.attention %q, %k, %k {scale = 0.125 : f64} : tensor<2x3x64x64xf16>, tensor<2x3x80x64xf16>, tensor<2x3x80x64xf16> -> tensor<2x3x64x64xf16>
+  %p = tcp.attention %r, %k, %k {scale = 0.125 : f64} : tensor<2x3x63x64xf16>, tensor<2x3x80x64xf16>, tensor<2x3x80x64xf16> -> tensor<2x3x63x64xf16>
+  return %o, %p : tensor<2x3x64x64xf16>, tensor<2x3x63x64xf16>
 }
 
 // -----
