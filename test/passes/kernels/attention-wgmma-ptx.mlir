@@ -9,7 +9,7 @@
 // CHECK: cp.async.cg.shared.global
 // CHECK-COUNT-7: wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
 // CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n112k16.f32.f16.f16
-// CHECK: ex2.approx.f32
+// CHECK: ex2.approx.ftz.f32
 // CHECK: stmatrix.sync.aligned.m8n8.x4.shared.b16
 // CHECK: st.global.v4
 // CHECK-NOT: .local
