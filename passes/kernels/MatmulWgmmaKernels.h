@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Kernels of runtime/device/matmul_wgmma.cu for a product of many rows: the tile of a group of warps,
-// and the blocks that share columns.
+// Kernels of runtime/device/matmul_wgmma.cu for a product of many rows: the tile of a group of
+// warps, and the blocks that share columns.
 
 #ifndef CONVOY_PASSES_KERNELS_MATMULWGMMAKERNELS_H
 #define CONVOY_PASSES_KERNELS_MATMULWGMMAKERNELS_H

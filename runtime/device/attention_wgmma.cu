@@ -79,8 +79,8 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
   copy(0);
   commitCopies();
 
-  // In units of ln 2, for exp2OrZero. Scores that are neither masked nor scaled by a negative
-  // number are scaled together with the subtraction of the largest one.
+  // In units of ln 2, for exp2. Scores that are neither masked nor scaled by a negative number are
+  // scaled together with the subtraction of the largest one.
   const float scale = attention.scale * kLog2e;
   const bool isMasked = arguments.mask != kNoMask, isScaled = isMasked || !(attention.scale > 0);
   const float unit = isScaled ? 1 : scale;
@@ -174,7 +174,7 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
         one = __builtin_fmaxf(one, shuffleXor(one, 1));
         one = __builtin_fmaxf(one, shuffleXor(one, 2));
         bases[i] = one == kHidden ? 0 : one * unit;
-        const float factor = exp2OrZero(largest[i] * unit - bases[i]);
+        const float factor = exp2(largest[i] * unit - bases[i]);
         largest[i] = one;
         totals[i] *= factor;
 #pragma unroll
@@ -190,7 +190,7 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
           float *const two = scores[j] + 2 * i;
 #pragma unroll
           for (int each = 0; each < 2; ++each) {
-            two[each] = exp2OrZero(two[each] * unit - bases[i]);
+            two[each] = exp2(two[each] * unit - bases[i]);
             parts[2 * i + each] += two[each];
           }
           powers[j / 2][j % 2 * 2 + i] = Element<T>::pack(two[0], two[1]);

@@ -251,12 +251,6 @@ DEVICE float reciprocal(float value) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
   return result;
 }
-/// Like exp2, but a result below 2^-126 is 0, which saves three instructions of four.
-DEVICE float exp2OrZero(float value) {
-  float power;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(value));
-  return power;
-}
 
 /// log2(value) with an absolute error of 2^-22.
 DEVICE float log2(float value) {
