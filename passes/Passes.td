@@ -368,6 +368,33 @@ def TcpFlattenProductsPass : Pass<"tcp-flatten-products", "::mlir::func::FuncOp"
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
+def TcpMergeProductsPass : Pass<"tcp-merge-products", "::mlir::func::FuncOp"> {
+  let summary = "merge products with the same left factor that attention reads through views (cuda)";
+  let description = [{
+    Query, key and value of attention are often three products of the same input with weights. One
+    product with all columns fills a GPU better, and reads the input once. Its group has the biases,
+    and attention reads slices of its result in place. Products whose results other products or
+    convolutions read are not merged, because slices would be copied for these; nor are products
+    that elementwise ops follow directly, which are computed in their groups.
+
+    ```mlir
+    %0 = tcp.matmul %x, %wk : tensor<34x64xf16>, tensor<64x32xf16> -> tensor<34x32xf16>
+    %1 = tcp.matmul %x, %wv : tensor<34x64xf16>, tensor<64x32xf16> -> tensor<34x32xf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %w = tcp.concat %wk, %wv {dim = 1 : i64} : tensor<64x32xf16>, tensor<64x32xf16> -> tensor<64x64xf16>
+    %y = tcp.matmul %x, %w : tensor<34x64xf16>, tensor<64x64xf16> -> tensor<34x64xf16>
+    %0 = tcp.slice %y {sizes = array<i64: 34, 32>, starts = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<34x64xf16> -> tensor<34x32xf16>
+    %1 = tcp.slice %y {sizes = array<i64: 34, 32>, starts = array<i64: 0, 32>, strides = array<i64: 1, 1>} : tensor<34x64xf16> -> tensor<34x32xf16>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+  let statistics = [Statistic<"mergedCount", "merged products", "number of products that were merged with others">];
+}
+
 def TcpPadChannelsPass : Pass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
   let summary = "pad channel counts for which cuDNN has no fast kernel (cuda)";
   let description = [{

@@ -59,8 +59,12 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
   pm.addNestedPass<func::FuncOp>(createTcpChannelsLastPass());
   pm.addNestedPass<func::FuncOp>(createTcpSinkCastsPass());
   pm.addNestedPass<func::FuncOp>(createTcpFlattenProductsPass());
-  if (isFor(options, tcp::Target::Cuda))
+  if (isFor(options, tcp::Target::Cuda)) {
+    // Equal reshapes of an input are one value then.
+    simplify();
+    pm.addNestedPass<func::FuncOp>(createTcpMergeProductsPass());
     pm.addNestedPass<func::FuncOp>(createTcpPadChannelsPass({options.allowTf32}));
+  }
   simplify();
   pm.addPass(createTcpHoistWeightsPass({options.target}));
   simplify();

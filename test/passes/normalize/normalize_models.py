@@ -184,7 +184,28 @@ def _conv_transpose() -> nn.Module:
 
 _IMAGE = (2, 3, 16, 16)
 
+
 # name: module, shape of the input, number of transposes in @main after normalization
+class _Projections(nn.Module):
+    """Attention whose query, key and value are three products, the last two with fewer heads."""
+
+    def __init__(self, width: int, heads: int, key_heads: int, bias: bool) -> None:
+        super().__init__()
+        self.size = width // heads
+        key_width = key_heads * self.size
+        self.q = nn.Linear(width, width, bias=bias)
+        self.k, self.v = (nn.Linear(width, key_width, bias=bias) for _ in range(2))
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = (
+            part(x).unflatten(-1, (-1, self.size)).transpose(1, 2)
+            for part in (self.q, self.k, self.v)
+        )
+        y = nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=q.shape[1] != k.shape[1])
+        return x + self.out(y.transpose(1, 2).flatten(2))
+
+
 MODELS: dict[str, tuple[Callable[[], nn.Module], Sequence[int], int]] = {
     "resnet18": (lambda: resnet18()[0], (1, 3, 64, 64), 1),
     "resnet50": (lambda: resnet50()[0], (2, 3, 32, 32), 1),
@@ -204,6 +225,13 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Sequence[int], int]] = {
         ),
         _IMAGE,
         1,
+    ),
+    "projections": (
+        lambda: nn.Sequential(
+            _Projections(64, 4, 4, bias=True), _Projections(64, 4, 2, bias=False)
+        ),
+        (2, 24, 64),
+        8,
     ),
     # The shuffle itself is a transpose.
     "shufflenet": (

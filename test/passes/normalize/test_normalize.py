@@ -121,6 +121,14 @@ def test_dtype(name: str, dtype: str) -> None:
         assert not re.search(rf'"tcp\.{op}".*xf32>', main)
 
 
+def test_projections_of_attention_are_one_product() -> None:
+    """For a GPU, and in 16 bits, whose attention cuDNN supports: two products a layer."""
+    module, x = build("projections")
+    text = import_module(module.half(), (x.half(),)).text
+    assert _main_ops(normalize(text, target="cuda"), "matmul") == 4
+    assert _main_ops(normalize(text, target="cpu"), "matmul") == 8 + 4
+
+
 def test_fold_in_half_precision_models() -> None:
     """A model in f16 has its batch norms folded in f32."""
     module, x = build("resnext")
