@@ -669,6 +669,25 @@ def FuseElementwisePass : Pass<"convoy-fuse-elementwise", "::mlir::func::FuncOp"
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def FuseSharedPass : Pass<"convoy-fuse-shared", "::mlir::func::FuncOp"> {
+  let summary = "fuse elementwise generics whose intermediate tensor has other users too";
+  let description = [{
+    In cuda functions, a generic and a reader of its result with the same iteration space become one
+    generic with the results of both, if all other users come later. One kernel stores the
+    intermediate tensor, and the reader has its elements in registers. They are rounded as those in
+    memory. No memory is read or written that was not before. Ops that may join the region of a
+    reduction in phase `plan` stay apart.
+
+    ```mlir
+    %cell = linalg.generic ins(%gates, %state : tensor<1x2048xf16>, tensor<1x512xf16>) {...} -> tensor<1x512xf16>
+    %hidden = linalg.generic ins(%gates, %cell : tensor<1x2048xf16>, tensor<1x512xf16>) {...} -> tensor<1x512xf16>
+    // becomes
+    %both:2 = linalg.generic ins(%gates, %state : tensor<1x2048xf16>, tensor<1x512xf16>) {...} -> (tensor<1x512xf16>, tensor<1x512xf16>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def SplitReductionsPass : Pass<"convoy-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "split long reductions into parts of at most 2048 elements";
   let description = [{

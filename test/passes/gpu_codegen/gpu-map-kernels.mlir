@@ -26,6 +26,31 @@ func.func @pointwise(%x: memref<8x56x56x64xf16>, %y: memref<8x56x56x64xf16>, %ou
 
 // -----
 
+// Two results, of which one replaces an operand: every thread loads before it stores.
+// CHECK-LABEL: func @two_results
+// CHECK-SAME: %[[RUNTIME:.*]]: !llvm.ptr, %[[A:.*]]: memref<8x512xf16>, %[[S:.*]]: memref<8x512xf16>, %[[C:.*]]: memref<8x512xf16>)
+// CHECK: cudnn_backend.launch_kernel %[[RUNTIME]], kernel = 0 grid [16, 1, 1] block [256, 1, 1] shared 0(%[[A]], %[[S]], %[[C]])
+// CHECK: gpu.func @two_results_add_mul_0(%[[X:.*]]: memref<4096xf16> {llvm.noalias}, %[[STATE:.*]]: memref<4096xf16> {llvm.noalias}, %[[OUT:.*]]: memref<4096xf16> {llvm.noalias}) kernel
+// CHECK-DAG: %[[P:.*]] = memref.load %[[X]][%[[AT:.*]]]
+// CHECK-DAG: %[[Q:.*]] = memref.load %[[STATE]][%[[AT]]]
+// CHECK: %[[SUM:.*]] = arith.addf %[[P]], %[[Q]]
+// CHECK: %[[PRODUCT:.*]] = arith.mulf %[[SUM]], %[[P]]
+// CHECK: memref.store %[[SUM]], %[[STATE]][%[[AT]]]
+// CHECK: memref.store %[[PRODUCT]], %[[OUT]][%[[AT]]]
+#plane = affine_map<(d0, d1) -> (d0, d1)>
+func.func @two_results(%x: memref<8x512xf16>, %state: memref<8x512xf16>, %out: memref<8x512xf16>) attributes {tcp.target = "cuda"} {
+  linalg.generic {indexing_maps = [#plane, #plane, #plane, #plane], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %state : memref<8x512xf16>, memref<8x512xf16>) outs(%state, %out : memref<8x512xf16>, memref<8x512xf16>) {
+  ^bb0(%a: f16, %b: f16, %o: f16, %p: f16):
+    %s = arith.addf %a, %b : f16
+    %r = arith.mulf %s, %a : f16
+    linalg.yield %s, %r : f16, f16
+  }
+  return
+}
+
+// -----
+
 // The input of a channels-last model: a thread processes one pixel. The padding channel is known at
 // compile time, and the fill needs no kernel.
 // CHECK-LABEL: func @input
