@@ -764,6 +764,32 @@ def PlanBufferizePass : Pass<"plan-bufferize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def PlanStackedStatePass : Pass<"plan-stacked-state", "::mlir::func::FuncOp"> {
+  let summary = "read the state of a loop where the step before stored it as an output";
+  let description = [{
+    A loop whose steps copy their element of a stack to a state loses the copy and the state: the
+    stack gets one element more, the initial state, and a step reads the element before its own. If
+    the loop runs in reverse, that is the element after its own. The elements must be aligned to 16
+    bytes, because cuDNN and vector instructions access the state there.
+
+    ```mlir
+    scf.for %i = %c0 to %c256 step %c1 {
+      %y = memref.subview %stack[%i, 0] [1, 512] [1, 1] : memref<256x512xf16> to ...
+      cudnn.execute @cell ins(%state : memref<512xf16>) outs(%y : ...)
+      memref.copy %y, %state : ...
+    }
+    // becomes
+    %outputs = memref.subview %all[1, 0] [256, 512] [1, 1] : memref<257x512xf16> to ...
+    scf.for %i = %c0 to %c256 step %c1 {
+      %state = memref.subview %all[%i, 0] [1, 512] [1, 1] : memref<257x512xf16> to ...
+      %y = memref.subview %outputs[%i, 0] [1, 512] [1, 1] : ...
+      cudnn.execute @cell ins(%state : ...) outs(%y : ...)
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def PlanLoopBuffersPass : Pass<"plan-loop-buffers", "::mlir::func::FuncOp"> {
   let summary = "copy the arguments and constants that loops slice";
   let description = [{

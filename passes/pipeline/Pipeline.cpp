@@ -120,6 +120,7 @@ static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
+  pm.addNestedPass<func::FuncOp>(createPlanStackedStatePass());
   pm.addNestedPass<func::FuncOp>(createPlanLoopBuffersPass());
   pm.addPass(createPlanOutParamsPass());
   pm.addPass(createCanonicalizerPass());

@@ -42,8 +42,7 @@ static AffineExpr affineOf(OpFoldResult value, SmallVectorImpl<Value> &operands,
   return builder.getAffineDimExpr(operands.size() - 1);
 }
 
-/// Replaces `view` by `value`, which has another layout, and updates the layouts of its views.
-static void replaceView(Value view, Value value) {
+void replaceView(Value view, Value value) {
   for (OpOperand &use : llvm::make_early_inc_range(view.getUses())) {
     Operation *user = use.getOwner();
     OpBuilder builder(user);
