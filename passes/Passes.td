@@ -891,6 +891,30 @@ def AttachKernelsPass : Pass<"cudnn-attach-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+def DescribeMatmulsPass : Pass<"cudnn-describe-matmuls", "::mlir::ModuleOp"> {
+  let summary = "describe graphs that cuBLASLt can compute";
+  let description = [{
+    A `cudnn.graph` gets the attribute `cudnn.matmul` if it is one matrix product with an epilogue
+    of cuBLASLt: a residual, a bias, and relu or the form of GELU with tanh as the last operation.
+    The attribute has the numbers of the graph's arguments. Steps of alternatives get it too. With
+    `remarks` every other graph gets a remark with the reason.
+
+    ```mlir
+    cudnn.graph @linear(%x: !x, %w: !w, %b: !b) -> !y {
+      %0 = cudnn.matmul(%x, %w) type = f32 : !x, !w -> !v
+      %1 = cudnn.pointwise add(%0, %b) type = f32 : !v, !b -> !v
+      %2 = cudnn.pointwise relu_fwd(%1) type = f32 lower_clip = 0.0 : !v -> !y
+      cudnn.return %2 : !y
+    }
+    // becomes
+    cudnn.graph @linear(...) -> !y attributes {cudnn.matmul = {activation = "relu", bias = 2 : i64, left = 0 : i64, right = 1 : i64}}
+    ```
+  }];
+  let options = [
+    Option<"remarks", "remarks", "bool", "false", "explain why cuBLASLt cannot compute a graph">,
+  ];
+}
+
 def AddRuntimeArgumentPass : Pass<"add-runtime-argument", "::mlir::ModuleOp"> {
   let summary = "add the runtime's table and a status to cuda functions";
   let description = [{

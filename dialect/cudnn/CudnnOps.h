@@ -65,6 +65,8 @@ inline constexpr llvm::StringLiteral kKernelsAttr = "cudnn.kernels";
 /// Attribute of a `cudnn.graph` with kernels: what runs it without tuning, `kernel` or `plan`, or
 /// `only_kernel` to never use cuDNN.
 inline constexpr llvm::StringLiteral kPreferenceAttr = "cudnn.preference";
+/// Attribute of a `cudnn.graph` that cuBLASLt can compute: its matrix product, as in the manifest.
+inline constexpr llvm::StringLiteral kMatmulAttr = "cudnn.matmul";
 inline constexpr llvm::StringLiteral kByValueAttr = "cudnn.by_value";
 inline constexpr llvm::StringLiteral kRaggedOffsetAttr = "cudnn.ragged_offset";
 

@@ -206,6 +206,8 @@ DictionaryAttr describeGraph(OpBuilder &builder, cudnn::GraphOp graph, StringRef
     entry.push_back(builder.getNamedAttr("kernels", kernels));
     entry.push_back(builder.getNamedAttr("preference", graph->getAttr(cudnn::kPreferenceAttr)));
   }
+  if (Attribute matmul = graph->getAttr(cudnn::kMatmulAttr))
+    entry.push_back(builder.getNamedAttr("matmul", matmul));
   return builder.getDictionaryAttr(entry);
 }
 

@@ -77,7 +77,7 @@ static Offer offerMatmul(cudnn::GraphOp graph, bool, std::string &reason) {
   if (std::optional<AttentionGraph> attention = matchAttentionGraph(graph))
     return offerAttention(*attention, reason);
   std::optional<MatmulGraph> form = matchMatmulGraph(graph, reason);
-  if (!form)
+  if (!form || !fitsKernels(*form, reason))
     return {};
   if (form->rows() <= device::kMatmulMostRows)
     return {matmulVariants(*form), true};

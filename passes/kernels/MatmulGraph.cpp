@@ -8,6 +8,9 @@ using convoy::cudnn::TensorDescType;
 
 namespace convoy {
 
+int64_t MatmulGraph::batch() const {
+  return cudnn::MatmulOp(matmul).getY().getType().getShape()[0];
+}
 int64_t MatmulGraph::rows() const { return cudnn::MatmulOp(matmul).getA().getType().getShape()[1]; }
 int64_t MatmulGraph::depth() const {
   return cudnn::MatmulOp(matmul).getA().getType().getShape()[2];
@@ -72,12 +75,8 @@ bool Matcher::matchMatmul(Operation &op) {
     return refuse(
         "the matrices are not two arguments of the same type in row-major memory, aligned to 16 "
         "bytes");
-  if (a.getRank() != 3 || a.getShape()[0] != 1 || b.getShape()[0] != 1)
-    return refuse("there is a batch of matrices");
-  // Kernels read 16 bytes and eight rows of b at a time.
-  if (form.depth() % 8 != 0 || form.columns() * element.getIntOrFloatBitWidth() % 128 != 0)
-    return refuse("columns of the left matrix are not a multiple of 8, or rows of the right one "
-                  "are not a multiple of 16 bytes");
+  if (a.getRank() != 3)
+    return refuse("the matrices do not have one batch dim");
   return true;
 }
 
@@ -104,6 +103,19 @@ std::optional<MatmulGraph> Matcher::match() {
     return std::nullopt;
   }
   return form;
+}
+
+bool fitsKernels(const MatmulGraph &form, std::string &reason) {
+  // Kernels read 16 bytes and eight rows of b at a time.
+  if (form.batch() != 1)
+    reason = "there is a batch of matrices";
+  else if (form.depth() % 8 != 0 ||
+           form.columns() * form.element().getIntOrFloatBitWidth() % 128 != 0)
+    reason = "columns of the left matrix are not a multiple of 8, or rows of the right one are not "
+             "a multiple of 16 bytes";
+  else
+    return true;
+  return false;
 }
 
 std::optional<MatmulGraph> matchMatmulGraph(cudnn::GraphOp graph, std::string &reason) {

@@ -143,6 +143,7 @@ static void populateCpuCodegen(OpPassManager &pm, const PipelineOptions &options
 static void populate_host(OpPassManager &pm, const PipelineOptions &options) {
   if (isFor(options, tcp::Target::Cuda)) {
     pm.addPass(createAttachKernelsPass({options.chip, options.allowTf32}));
+    pm.addPass(createDescribeMatmulsPass());
     pm.addPass(createAddRuntimeArgumentPass());
     pm.addPass(createConvertCudnnExecuteToBackendPass());
     pm.addPass(createConvertCudnnGraphsToBackendPass());

@@ -43,6 +43,7 @@ from .manifest_graphs import (
     Products,
     kernel_member,
 )
+from .manifest_matmul import Matmul
 from .manifest_structure import Node
 from .records import OMITTED, OPTIONAL, Presence, Tag, about, record_of
 from .strides import dense_order, memory_format, packed_strides
@@ -72,6 +73,7 @@ __all__ = [
     "KernelArgument",
     "KernelTensorMap",
     "Manifest",
+    "Matmul",
     "OutsideOp",
     "Products",
     "Step",

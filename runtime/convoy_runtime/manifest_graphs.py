@@ -23,9 +23,10 @@ from .json_object import (
     TEXT,
     TEXTS,
     Kind,
-    choice,
     matching,
 )
+from .manifest_matmul import Matmul
+from .manifest_tensors import GraphTensor
 from .records import OMITTED, OPTIONAL, Given, Presence, about, record_of
 from .value_types import value_type
 
@@ -55,27 +56,6 @@ def _preference(*choices: str) -> Kind[str]:
 
 _PREFERENCES = _preference("kernel", "plan", "only_kernel")
 _ONLY_PLAN = _preference("plan")
-
-
-@value_type(frozen=True, slots=True)
-class GraphTensor:
-    """An operand or result of a graph."""
-
-    uid: int = field(metadata=about("cuDNN's unique ID.", COUNT))
-    role: str = field(metadata=about("Operand or result.", choice("input", "output")))
-    shape: tuple[int, ...] = field(metadata=about("The logical shape.", SHAPE))
-    strides: tuple[int, ...] = field(
-        metadata=about("One stride per dim, in elements. The tensor is below 2**63 bytes.", COUNTS)
-    )
-    dtype: str = field(metadata=about("torch's name of the element type.", DTYPE))
-
-    @property
-    def bytes(self) -> int:
-        """Bytes from the first element to the end of the last one."""
-        elements = 1 + sum(
-            (size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True)
-        )
-        return elements * DTYPES[self.dtype].bytes if prod(self.shape) else 0
 
 
 @value_type(frozen=True, slots=True)
@@ -265,6 +245,12 @@ class Graph:
     products: Products | None = field(
         default=None,
         metadata=about("The arithmetic of convolutions and matrix products.", presence=OMITTED),
+    )
+    matmul: Matmul | None = field(
+        default=None,
+        metadata=about(
+            "The whole graph as a matrix product, if cuBLASLt can compute it.", presence=OMITTED
+        ),
     )
     fingerprint: str | None = field(
         default=None,

@@ -86,7 +86,7 @@ def check_versions(tree: Any, expected_format: str, document: Document) -> None:
 
 
 def check_tensors(graphs: Sequence[Graph], document: Document) -> None:
-    """Checks the strides of the graphs' tensors. Raises ArtifactError."""
+    """Checks the strides of the graphs' tensors, and matrix products. Raises ArtifactError."""
     for number, graph in enumerate(graphs):
         for index, tensor in enumerate(graph.tensors):
             if len(tensor.strides) != len(tensor.shape):
@@ -99,6 +99,8 @@ def check_tensors(graphs: Sequence[Graph], document: Document) -> None:
                 f"graphs[{number}].tensors[{index}].strides",
                 f"expected {expected}, got {shown(tensor.strides)}",
             )
+        if graph.matmul is not None and (problem := graph.matmul.problem(graph.tensors)):
+            raise document.error(f"graphs[{number}].matmul", problem)
 
 
 def _check_structure(name: str, nodes: Sequence[Node], tensors: int, document: Document) -> None:

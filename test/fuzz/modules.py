@@ -55,7 +55,7 @@ _PASS_OPTIONS = {
     "plan-pack-cpu-weights": "block",
     "cpu-contractions": "lanes registers",
     "convert-cudnn-graphs-to-backend": "minimum-version",
-    "cudnn-attach-kernels": "remarks chip", "tcp-form-groups": "allow-tf32",
+    "cudnn-attach-kernels": "remarks chip", "cudnn-describe-matmuls": "remarks", "tcp-form-groups": "allow-tf32",
     "cudnn-add-alternatives": "remarks allow-tf32",
     "gpu-map-kernels": "chip",
 }  # fmt: skip

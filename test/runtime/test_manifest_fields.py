@@ -63,6 +63,7 @@ class Model(nn.Module):
         )
         self.conv = nn.Conv2d(64, 64, 3, padding=1)
         self.alias = self.conv
+        self.linear = nn.Linear(64, 64)
         self.register_buffer("scale", torch.arange(64.0).reshape(64, 1, 1), persistent=False)
 
     def forward(self, x: Tensor, *, factor: float) -> Results:
@@ -70,7 +71,10 @@ class Model(nn.Module):
         # 0.5 is a constant of the graph, sin is outside of graphs, its result has strides, and the
         # result x is a copy.
         z = torch.relu(self.conv(y)) * 0.5 + y
-        return Results(torch.sin(z * self.scale).mT, x, factor)
+        rows = y.flatten(2).mT
+        rows = torch.relu(self.linear(rows) + rows)
+        y = torch.sin(z * self.scale).mT
+        return Results(y + torch.cat([rows, rows], 1)[:, :64].mT.unflatten(2, (8, 8)), x, factor)
 
 
 def _names(record: Record[Any]) -> tuple[str, ...]:
