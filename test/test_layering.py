@@ -129,7 +129,7 @@ def test_runtime_imports_no_compiler() -> None:
 
 # The packages of convoy_runtime.cuda. Each imports only from those before it, and from the modules
 # of convoy_runtime outside cuda.
-CUDA_PACKAGES = ["driver", "cudnn", "plans", "graphs", "tuning", "program"]
+CUDA_PACKAGES = ["driver", "cudnn", "cublaslt", "plans", "graphs", "tuning", "program"]
 # The modules outside cuda that import from it: inside functions, or for types only, so that the cpu
 # target imports nothing of CUDA.
 USERS_OF_CUDA = {"", "inspection", "loader", "load_flags"}

@@ -81,6 +81,8 @@ def _lines(manifest: Manifest) -> Iterator[str]:
                 f"      run by {_runner(graph)}: "
                 f"{', '.join(kernel.variant for kernel in graph.kernels)}"
             )
+        if graph.matmul is not None:
+            yield "      or cuBLASLt, if tuning finds it faster"
         for alternative in graph.alternatives:
             yield f"      or {alternative}, if tuning finds it faster"
         yield f"      {call.location}"

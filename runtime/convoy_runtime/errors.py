@@ -12,6 +12,7 @@ __all__ = [
     "ArtifactError",
     "ConvoyRuntimeError",
     "ConvoyRuntimeWarning",
+    "CublasError",
     "CudaError",
     "CudnnError",
     "DeviceError",
@@ -140,6 +141,24 @@ class CudnnError(DeviceError):
             problem=f"{where}{call} failed: {name} ({status})" + (f": {detail}" if detail else ""),
             hint=hint,
         )
+
+
+class CublasError(DeviceError):
+    """A cuBLASLt call failed. `status` and `name` are those of the cublasStatus_t; `location` is
+    the line of the model, if known."""
+
+    def __init__(
+        self, *, call: str, status: int, name: str, detail: str, location: str | None = None
+    ) -> None:
+        self.call, self.status, self.name, self.detail, self.location = (
+            call,
+            status,
+            name,
+            detail,
+            location,
+        )
+        where = f"{location}: " if location else ""
+        super().__init__(problem=f"{where}{call} failed: {name} ({status}): {detail}")
 
 
 class PlanError(DeviceError):

@@ -72,6 +72,7 @@ _FLAGS = (
         False,
         "no kernels of the artifact for graphs that have a cuDNN engine",
     ),
+    ("--no-cublaslt", "allow_cublaslt", False, "no cuBLASLt for matrix products"),
 )
 
 

@@ -46,19 +46,26 @@ def plan_lines(report: PlanReport) -> Iterator[str]:
 
 
 def plan_name(
-    engine: int | None, kernel: str | None, alternative: str | None, steps: Sequence[str]
+    engine: int | None,
+    kernel: str | None,
+    alternative: str | None,
+    steps: Sequence[str],
+    cublaslt: int | None,
 ) -> str:
-    """The name of a plan, e.g. `engine 41`, `kernel 32x64x2x1`, or
+    """The name of a plan, e.g. `engine 41`, `kernel 32x64x2x1`, `cuBLASLt 66`, or
     `conv2d | bias+relu on engine 28, engine 1`.
 
     Args:
-        engine: cuDNN's engine; None for a kernel or an alternative.
+        engine: cuDNN's engine; None for any other plan.
         kernel: The variant of the artifact's kernel, if any.
         alternative: The name of the graph's alternative, if any.
         steps: The names of the plans of the alternative's steps.
+        cublaslt: cuBLASLt's number of its algorithm, if any.
     """
     if alternative is not None:
         return f"{alternative} on {', '.join(steps)}"
+    if cublaslt is not None:
+        return f"cuBLASLt {cublaslt}"
     return f"kernel {kernel}" if kernel is not None else f"engine {engine}"
 
 
@@ -67,8 +74,8 @@ class Trial:
     """The outcome of measuring a candidate.
 
     Attributes:
-        engine: cuDNN's engine; None for a kernel or an alternative.
-        knobs: Knob name to value.
+        engine: cuDNN's engine; None for any other plan.
+        knobs: Knob name to value; of cuBLASLt, the parameters of its algorithm.
         workspace_bytes: The size of the workspace in bytes.
         microseconds: The time of a run alone; None if it was dropped before it was timed.
         reason: Why it was dropped; None if it was not.
@@ -78,6 +85,7 @@ class Trial:
         steps: The names of the plans of the alternative's steps.
         numerical_notes: The names of the engine's numerical notes.
         behavior_notes: The names of the engine's behavior notes.
+        cublaslt: cuBLASLt's number of its algorithm, if any.
     """
 
     engine: int | None
@@ -91,11 +99,12 @@ class Trial:
     steps: tuple[str, ...] = ()
     numerical_notes: tuple[str, ...] = ()
     behavior_notes: tuple[str, ...] = ()
+    cublaslt: int | None = None
 
     @property
     def name(self) -> str:
         """The name of the plan, as `plan_name` returns it."""
-        return plan_name(self.engine, self.kernel, self.alternative, self.steps)
+        return plan_name(self.engine, self.kernel, self.alternative, self.steps, self.cublaslt)
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Trial:
@@ -120,8 +129,8 @@ class PlanReport:
     Attributes:
         graph: The name of the graph.
         location: The source location of the graph.
-        engine: cuDNN's engine; None for a kernel or an alternative.
-        knobs: Knob name to value.
+        engine: cuDNN's engine; None for any other plan.
+        knobs: Knob name to value; of cuBLASLt, the parameters of its algorithm.
         numerical_notes: The names of the engine's numerical notes.
         behavior_notes: The names of the engine's behavior notes.
         workspace_bytes: The size of the workspace in bytes.
@@ -129,16 +138,17 @@ class PlanReport:
         rank: Its position in that source.
         rejected: Why preceding candidates were rejected; after tuning, why candidates cannot be
             built.
-        origin: `heuristics`, `tuning`, `kernel`, `alternative`, `offline` (planned without the
-            GPU), `stored plan` or `plan in the artifact`. In the last two, `engine and knobs`
-            replaces `plan` if the plan was rebuilt in this load, and `plan made of engine and
-            knobs` if it was rebuilt before; `offline` precedes it if it was planned offline.
+        origin: `heuristics`, `tuning`, `kernel`, `cuBLASLt`, `alternative`, `offline` (planned
+            without the GPU), `stored plan` or `plan in the artifact`. In the last two, `engine and
+            knobs` replaces `plan` if the plan was rebuilt in this load, and `plan made of engine
+            and knobs` if it was rebuilt before; `offline` precedes it if it was planned offline.
         tuned: The level that found it: offline, off, limited, quick, full or exhaustive.
         trials: The measured candidates, best first.
         reference: The reference that their results were compared with.
         kernel: The variant of the artifact's kernel, if any.
         alternative: The name of the graph's alternative, if any.
         steps: The plans of the alternative's steps.
+        cublaslt: cuBLASLt's number of its algorithm, if any.
     """
 
     graph: str
@@ -158,22 +168,23 @@ class PlanReport:
     kernel: str | None = None
     alternative: str | None = None
     steps: tuple[PlanReport, ...] = ()
+    cublaslt: int | None = None
 
     @property
     def name(self) -> str:
         """The name of the plan, as in `Trial.name`."""
         steps = [step.name for step in self.steps]
-        return plan_name(self.engine, self.kernel, self.alternative, steps)
+        return plan_name(self.engine, self.kernel, self.alternative, steps, self.cublaslt)
 
     @property
     def choice(self) -> list[Any]:
-        """The engine, kernel or alternative and its knobs as comparable JSON values."""
-        steps = (
-            [[self.alternative, [step.choice for step in self.steps]]]
-            if self.alternative is not None
-            else []
-        )
-        return [self.engine, self.knobs, self.kernel, *steps]
+        """The engine, kernel, algorithm or alternative and its knobs as comparable JSON values."""
+        last: list[Any]
+        if self.alternative is not None:
+            last = [[self.alternative, [step.choice for step in self.steps]]]
+        else:
+            last = [] if self.cublaslt is None else [f"cuBLASLt {self.cublaslt}"]
+        return [self.engine, self.knobs, self.kernel, *last]
 
     def __str__(self) -> str:
         from_store = f", {self.origin}" if self.origin != "heuristics" else ""
@@ -192,8 +203,8 @@ class PlanReport:
 
     @classmethod
     def _read(cls, record: Mapping[str, Any]) -> PlanReport:
-        # Records of graphs without alternatives may lack these fields.
-        known = {"alternative": None, "steps": (), **record}
+        # Records of graphs without alternatives and cuBLASLt may lack these fields.
+        known = {"alternative": None, "steps": (), "cublaslt": None, **record}
         for name in ("numerical_notes", "behavior_notes", "rejected"):
             known[name] = tuple(known[name])
         known["trials"] = tuple(

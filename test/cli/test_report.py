@@ -257,7 +257,7 @@ def test_invalid_report_files_are_refused(
     path.write_text(damage(json.loads(report.to_json())))
     with pytest.raises(
         ConvoyError,
-        match=r"report\.json: expected a report of version 3, written by `convoy explain --json`",
+        match=r"report\.json: expected a report of version 4, written by `convoy explain --json`",
     ):
         read_report(path)
 

@@ -40,7 +40,12 @@ def driver(compile_c: Callable[..., bytes], tmp_path_factory: pytest.TempPathFac
     )
     (folder / "libcudnn.so.9").write_bytes(cudnn)
     (folder / "libcublasLt.so.13").write_bytes(
-        compile_c("cublaslt_stub.c", "-Wl,-soname,libcublasLt.so.13")
+        compile_c(
+            "fake_gpu/libcublaslt.c",
+            "-Wl,-soname,libcublasLt.so.13",
+            f"-L{folder}",
+            "-l:libcuda.so.1",
+        )
     )
     return folder
 

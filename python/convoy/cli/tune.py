@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""measure cuDNN's plans and the artifact's kernels on this GPU and add the best to the artifact
+"""measure cuDNN's plans, kernels and cuBLASLt on this GPU and add the best to the artifact
 
 A load of the artifact on an equal GPU, with this cuDNN and driver, uses these plans without search
 and compilation. Plans for other GPUs stay in the artifact. Plans are part of the artifact, so its

@@ -111,7 +111,7 @@ def _choice(
         workspace_bytes=plan.workspace_bytes, heuristic=plan.heuristic, rank=plan.rank,
         candidates=plan.trials,
         rejected=plan.rejected, reference=plan.reference, kernel=plan.kernel,
-        alternative=plan.alternative,
+        alternative=plan.alternative, cublaslt=plan.cublaslt,
         steps=tuple(StepChoice(step.graph, step.name, step.knobs,
         step.workspace_bytes) for step in plan.steps),
     )  # fmt: skip

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 _FORMAT: Final = "convoy report"
-_VERSION: Final = 3
+_VERSION: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,13 @@ class Choice:
     kernel: str | None = None
     alternative: str | None = None
     steps: tuple[StepChoice, ...] = ()
+    cublaslt: int | None = None
 
     @property
     def name(self) -> str:
         """The name of the plan, as `plan_name` returns it."""
         steps = [step.name for step in self.steps]
-        return plan_name(self.engine, self.kernel, self.alternative, steps)
+        return plan_name(self.engine, self.kernel, self.alternative, steps, self.cublaslt)
 
     @property
     def notes(self) -> tuple[str, ...]:

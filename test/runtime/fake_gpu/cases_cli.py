@@ -166,6 +166,7 @@ def test_every_plan_option_is_a_flag(
             (["--wgrad-engines", "7"], "wgrad_engines=(7,)"),
             (["--exclude-wgrad-engines", "41"], "exclude_wgrad_engines=(41,)"),
             (["--no-kernels"], "allow_kernels=False"),
+            (["--no-cublaslt"], "allow_cublaslt=False"),
         ):
             assert convoy(["tune", str(conv), *flags, "--no-plan-cache"]) == 0
             assert capsys.readouterr().out.endswith(

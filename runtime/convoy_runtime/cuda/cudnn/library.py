@@ -154,9 +154,9 @@ class Cudnn:
         return buffer.value.decode(errors="replace").strip()
 
     @part("cuBLASLt library")
-    def require_cublaslt(self) -> None:
-        """Loads cuBLASLt, which cuDNN requires for every plan. Raises DeviceError if it is missing;
-        cuDNN would end the process."""
+    def require_cublaslt(self) -> ctypes.CDLL:
+        """Loads cuBLASLt, which cuDNN requires for every plan, and returns it. Raises DeviceError
+        if it is missing; cuDNN would end the process."""
         major = self.library.cudnnGetCudartVersion() // 1000
         name = f"libcublasLt.so.{major}"
         wheels = [
@@ -166,8 +166,7 @@ class Cudnn:
         ]
         for place in [*(str(path) for path in wheels if path.is_file()), name]:
             with contextlib.suppress(OSError):
-                ctypes.CDLL(place)
-                return
+                return ctypes.CDLL(place)
         raise DeviceError(
             problem=f"{name}, which cuDNN requires, is missing",
             hint="pip install nvidia-cublas (for CUDA 12: nvidia-cublas-cu12)",

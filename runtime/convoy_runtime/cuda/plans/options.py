@@ -73,6 +73,7 @@ class PlanOptions:
         exclude_wgrad_engines: Engines that are not allowed in these graphs.
         allow_kernels: Allow the artifact's kernels instead of cuDNN's engines. They accumulate in
             float32, always in the same order.
+        allow_cublaslt: Allow cuBLASLt for matrix products.
 
     Raises:
         ArgumentError: A mode, a note, an engine or the limit is invalid, or a note is both required
@@ -101,6 +102,7 @@ class PlanOptions:
     wgrad_engines: tuple[int, ...] | None = None
     exclude_wgrad_engines: tuple[int, ...] = ()
     allow_kernels: bool = True
+    allow_cublaslt: bool = True
 
     def __post_init__(self) -> None:
         def assign(name: str, value: object) -> None:
@@ -149,6 +151,10 @@ class PlanOptions:
             return None
         if not self.allow_kernels:
             return "allow_kernels=False forbids kernels of the artifact"
+        return self.demands_engine(graph)
+
+    def demands_engine(self, graph: Graph) -> str | None:
+        """Returns why only engines of cuDNN may run `graph`; None if others may."""
         if self.require_numerical_notes or self.require_behavior_notes:
             return "required notes allow only engines of cuDNN"
         return next(

@@ -3,7 +3,8 @@
 """Chooses the plan of a graph without measurements.
 
 In this order: the stored plan, a kernel that the artifact prefers, the first engine configuration
-of cuDNN's heuristics that the options allow and that finalizes, the first alternative of the graph.
+of cuDNN's heuristics that the options allow and that finalizes, cuBLASLt's first algorithm, the
+first alternative of the graph.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from .builder import PlanBuilder, job_of
 from .kernel_planner import KernelPlanner
 from .kernels import Kernels
 from .load_options import LoadOptions
+from .matmuls import Matmuls
 from .plan import Plan
 from .plan_file import OFFLINE
 from .store import PlanStore
@@ -47,6 +49,7 @@ class Planner:
         store: The plan store.
         kernels: The artifact's kernels; None if there is no device to run them.
         alternatives: The alternatives of the program's graphs.
+        matmuls: cuBLASLt; None if there is no device to run it.
 
     Attributes:
         builder: Builds cuDNN's plans.
@@ -68,11 +71,12 @@ class Planner:
         store: PlanStore | None = None,
         kernels: Kernels | None = None,
         alternatives: Alternatives | None = None,
+        matmuls: Matmuls | None = None,
     ) -> None:
         self.builder = PlanBuilder(cudnn, options.plan_options, handle=handle, device=device)
-        self.stored = StoredPlans(self.builder, store, kernels, alternatives)
+        self.stored = StoredPlans(self.builder, store, kernels, alternatives, matmuls)
         self.kernels = KernelPlanner(kernels, options, self.stored)
-        self.alternatives = alternatives
+        self.alternatives, self._matmuls = alternatives, matmuls
         self._options, self._strict = options.plan_options, options.strict
         #: Graph and source to the engines and knobs that the heuristics offered in `jobs_ahead`.
         self._offered: dict[tuple[str, str], list[tuple[int, dict[str, int]]]] = {}
@@ -133,6 +137,8 @@ class Planner:
         if plan is None and not prefers_kernel:
             plan = next(self.kernels.plans(graph, rejected), None)
         if plan is None:
+            plan = next(self.candidates(graph, None, rejected, ["cublaslt"], limit=1), None)
+        if plan is None:
             plan = next(self.by_alternatives(graph, rejected, self._first_of_step), None)
         if plan is None:
             raise self.no_plan(graph, rejected)
@@ -168,10 +174,11 @@ class Planner:
 
         Args:
             graph: The graph.
-            operations: Its operation graph; None if it has only kernels.
+            operations: Its operation graph; None if cuDNN is not used.
             rejected: Receives the reasons for configurations that cannot be built.
             sources: Modes of cuDNN's heuristics; `engines`, every engine with its default knobs;
-                `precompiled`, the engines that compile no kernel; `kernels`, the artifact's.
+                `precompiled`, the engines that compile no kernel; `kernels`, the artifact's;
+                `cublaslt`, the algorithms of cuBLASLt, which need a `limit`.
             seen: Engine and knobs of the configurations to skip. New ones are added.
             pool: Builds the plans that compile a kernel, after the others of their source.
             progress: Called with the state of the pool's builds.
@@ -184,7 +191,13 @@ class Planner:
             if source == "kernels":
                 yield from islice(self.kernels.plans(graph, rejected), limit)
                 continue
-            assert operations is not None, "only a graph's kernels need no operation graph"
+            if source == "cublaslt":
+                if self._matmuls is not None and limit is not None:
+                    yield from self._matmuls.plans(
+                        graph, rejected, limit, self.builder.check_workspace
+                    )
+                continue
+            assert operations is not None, "plans of cuDNN need an operation graph"
             configs = self._configs(graph, operations, source, rejected)
             wanted = sys.maxsize if limit is None else limit
             while wanted:

@@ -17,6 +17,7 @@ from .alternatives import Alternatives
 from .builder import PlanBuilder, WorkspaceTooLarge
 from .fingerprint import content_of
 from .kernels import Kernels
+from .matmuls import Matmuls
 from .plan import CudnnPlan, Plan
 from .plan_file import LEVELS, OFFLINE, Record
 from .store import PlanStore
@@ -35,6 +36,7 @@ class StoredPlans:
         store: The store; None for no stored plans.
         kernels: Restores plans of kernels; None rejects them.
         alternatives: Restores plans of alternatives; None rejects them.
+        matmuls: Restores plans of cuBLASLt; None rejects them.
     """
 
     def __init__(
@@ -43,9 +45,11 @@ class StoredPlans:
         store: PlanStore | None,
         kernels: Kernels | None,
         alternatives: Alternatives | None,
+        matmuls: Matmuls | None,
     ) -> None:
         self._builder, self._options = builder, builder.options
         self._store, self._kernels, self._alternatives = store, kernels, alternatives
+        self._matmuls = matmuls
         #: Graph to its key in the store.
         self._contents: dict[Graph, str | None] = {}
 
@@ -160,6 +164,8 @@ class StoredPlans:
             return self._restore_alternative(graph, record, rejected)
         if (variant := record.report.get("kernel")) is not None:
             return self._restore_kernel(graph, record, variant)
+        if record.report.get("cublaslt") is not None:
+            return self._restore_matmul(graph, record)
         self._check_engine(graph, record.report)
         if text := self.text(record):
             try:
@@ -241,6 +247,20 @@ class StoredPlans:
         return replace(
             plan, report=PlanReport.of_record(record.report, graph, _origin(record, "plan"))
         )
+
+    def _restore_matmul(self, graph: Graph, record: Record) -> Plan:
+        """Restores a plan of cuBLASLt, which depends neither on cuDNN nor on the driver."""
+        if self._matmuls is None:
+            message = "cuBLASLt: there is no GPU to run it"
+            raise ValueError(message)
+        plan = self._matmuls.restore(graph, record.plan, self._builder.check_workspace)
+        report = PlanReport.of_record(
+            record.report,
+            graph,
+            _origin(record, "plan"),
+            workspace_bytes=plan.report.workspace_bytes,
+        )
+        return replace(plan, report=report)
 
     def _rebuild(
         self, graph: Graph, build: Any, record: Record, rejected: list[str]

@@ -16,6 +16,7 @@ from convoy_runtime.cuda.graphs.forms import SERIAL, ProgramCapture
 from convoy_runtime.cuda.plans.alternatives import Alternatives
 from convoy_runtime.cuda.plans.kernels import Kernels
 from convoy_runtime.cuda.plans.load_options import LoadOptions
+from convoy_runtime.cuda.plans.matmuls import Matmuls
 from convoy_runtime.cuda.plans.plan import Plan, Queue
 from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.cuda.plans.store import PlanStore
@@ -87,6 +88,8 @@ class Instance:
                 stack.callback(kernels.close)
                 alternatives = Alternatives(manifest, native, artifact.alternatives)
                 stack.callback(alternatives.close)
+                matmuls = Matmuls(cudnn, options.plan_options)
+                stack.callback(matmuls.close)
                 self._planner = Planner(
                     cudnn,
                     options,
@@ -94,6 +97,7 @@ class Instance:
                     store=store,
                     kernels=kernels,
                     alternatives=alternatives,
+                    matmuls=matmuls,
                 )
                 with build_pool(artifact, device, cudnn, options.tune) as pool:
                     context = Context(

@@ -51,7 +51,7 @@ class Candidate:
             report.engine, report.knobs, report.workspace_bytes, self.microseconds, self.reason,
             self.first, report.kernel,
             report.alternative, tuple(step.name for step in report.steps),
-            report.numerical_notes, report.behavior_notes,
+            report.numerical_notes, report.behavior_notes, report.cublaslt,
         )  # fmt: skip
 
 

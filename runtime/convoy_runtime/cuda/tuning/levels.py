@@ -32,6 +32,7 @@ class Level:
         every_knob: Whether the first of these rounds changes all knobs of all candidates, including
             those that compile a kernel.
         kernels: The number of the artifact's kernels of a graph that are measured.
+        cublaslt: The number of cuBLASLt's algorithms for a graph that are measured.
         alternatives: The number of alternatives of a graph that are measured; None for all.
         gives_up: Whether to drop engines and alternatives that are slow in other graphs or steps.
         of_steps: The level for the steps of alternatives; None for this one.
@@ -46,6 +47,7 @@ class Level:
     knob_rounds: int = 0
     every_knob: bool = False
     kernels: int = ALL
+    cublaslt: int = 1
     alternatives: int | None = None
     gives_up: bool = False
     of_steps: Level | None = None
@@ -63,7 +65,13 @@ class Level:
 #: since the heuristics do not list fast Fourier transforms for float32. In other types an
 #: alternative has not won yet, and the first choices suffice.
 _QUICK_STEP: Final = Level(
-    "quick", (("A", 1), ("precompiled", ALL)), rounds=3, pool=0.5, ahead=True, gives_up=True
+    "quick",
+    (("A", 1), ("precompiled", ALL)),
+    rounds=3,
+    pool=0.5,
+    cublaslt=2,
+    ahead=True,
+    gives_up=True,
 )
 _QUICK_NARROW_STEP: Final = replace(_QUICK_STEP, sources=(("A", 3),))
 #: The choices of a load without tuning, each beside the next ones of its source.
@@ -82,12 +90,19 @@ TUNE_LEVELS: Final = {
     "quick": replace(
         _QUICK_STEP,
         sources=(("A", 8), ("precompiled", ALL)),
+        cublaslt=4,
         alternatives=1,
         of_steps=_QUICK_STEP,
         of_narrow_steps=_QUICK_NARROW_STEP,
     ),
-    "full": Level("full", _EVERYTHING, rounds=7, pool=1.0, knob_rounds=3),
+    "full": Level("full", _EVERYTHING, rounds=7, pool=1.0, knob_rounds=3, cublaslt=16),
     "exhaustive": Level(
-        "exhaustive", _EVERYTHING, rounds=7, pool=1.0, knob_rounds=3, every_knob=True
+        "exhaustive",
+        _EVERYTHING,
+        rounds=7,
+        pool=1.0,
+        knob_rounds=3,
+        every_knob=True,
+        cublaslt=16,
     ),
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Tunes graphs: measures the plans that cuDNN offers, the artifact's kernels and the graph's
-alternatives on the device."""
+"""Tunes graphs: measures the plans that cuDNN offers, the artifact's kernels, cuBLASLt's algorithms
+and the graph's alternatives on the device."""
 
 from __future__ import annotations
 
@@ -265,12 +265,13 @@ class Tuner:
             slow.extend([] if reason is None else [f"{config}: {reason}"])
             return reason is not None
 
-        # Kernels come first or last, as in a load without tuning. So the first candidate is what
-        # such a load runs.
+        # Kernels come before or after plans of cuDNN, as in a load without tuning, and cuBLASLt
+        # last. So the first candidate is what such a load runs.
         sources = [] if operations is None else list(self._level.sources)
         sources.insert(
             0 if graph.preference != "plan" else len(sources), ("kernels", self._level.kernels)
         )
+        sources.append(("cublaslt", self._level.cublaslt))
         for source, limit in sources:
             if self._level.gives_up:
                 limit = self._history.limit(graph, source, limit)
