@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/kernels/DepthwiseKernels.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -8,32 +9,62 @@ using namespace convoy::device;
 
 namespace convoy {
 
-/// Threads per block, and threads that keep a large GPU busy: with half as many pixels per thread
-/// an H100 is 1.3 to 1.6 times slower at small images (384x14x14 and 768x7x7, 7x7, 32 images).
-static constexpr int64_t kMostThreads = 256, kManyThreads = kMultiprocessors90 * 512;
+/// Threads per block, and threads that keep a large GPU busy: fewer pixels per thread load the
+/// columns between them more often.
+static constexpr int64_t kMostThreads = 256, kManyThreads = kMultiprocessors90 * 256;
 /// Blocks that keep it busy: fewer rows per block share less of the input.
-static constexpr int64_t kManyBlocks = 2 * kMultiprocessors90;
-/// Pieces of 16 bytes of channels per block. An even number fills sectors of 32 bytes.
-static constexpr int64_t kMostLanes = 16;
+static constexpr int64_t kManyBlocks = 4 * kMultiprocessors90;
+/// Most registers of a thread for what registersOf counts, and how many others there are. A row has
+/// at most kDepthwiseMostColumns columns then.
+static constexpr int64_t kMostRegisters = 112, kOtherRegisters = 20;
+/// Registers of each of the four parts of a multiprocessor, for a whole warp, and bounds of what a
+/// kernel asks for: four warps for each part, and the blocks that any GPU can hold.
+static constexpr int64_t kPartRegisters = 512, kFewWarps = 4, kMostResidents = 16;
 
-/// The largest divisor of `pieces` up to kMostLanes, even if there is one.
+/// Divides the pieces of channels. Eight pieces of 16-bit channels are 64 bytes of memory; wider
+/// blocks have fewer pixels, which share less of the input, and four fill a sector. Of 16-bit
+/// channels the number is even, so that the filters of a block are pieces of 16 bytes.
 static int64_t chooseLanes(int64_t pieces) {
-  for (int64_t step : {2, 1})
-    for (int64_t lanes = kMostLanes; lanes > 0; --lanes)
-      if (lanes % step == 0 && pieces % lanes == 0)
-        return lanes;
+  for (int64_t lanes : {8, 12, 16, 4, 6, 10, 14, 2, 15, 13, 11, 9, 7, 5, 3})
+    if (pieces % lanes == 0)
+      return lanes;
   return 1;
+}
+
+/// Registers of a thread for the sums of `pixels` pixels, the filters of a row, and the columns of
+/// two rows.
+static int64_t registersOf(const ConvGraph &form, int64_t pixels) {
+  cudnn::ConvolutionOp conv = form.conv;
+  int64_t taps = conv.getW().getType().getShape()[3], bits = form.element().getIntOrFloatBitWidth();
+  llvm::SmallDenseSet<int64_t> columns;
+  for (int64_t pixel = 0; pixel < pixels; ++pixel)
+    for (int64_t tap = 0; tap < taps; ++tap)
+      columns.insert(pixel * conv.getSpatialStride()[1] + tap * conv.getDilation()[1]);
+  int64_t used = columns.size();
+  return kDepthwiseChannels * (2 * used * bits / 32 + taps + pixels);
+}
+
+/// The number of blocks that fit into a multiprocessor if a thread has `registers` registers.
+static int64_t residentsOf(int64_t threads, int64_t registers) {
+  int64_t warps = llvm::divideCeil(threads, 32), residents = 1;
+  while (residents < kMostResidents &&
+         registers <= kPartRegisters / llvm::divideCeil((residents + 1) * warps, 4))
+    ++residents;
+  return residents;
 }
 
 static Variant variantOf(const ConvGraph &form, int64_t pixels) {
   cudnn::ConvolutionOp conv = form.conv;
   ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(),
                     y = conv.getY().getType().getShape();
-  int64_t width = 128 / form.element().getIntOrFloatBitWidth(), pieces = x[1] / width,
-          lanes = chooseLanes(pieces), strips = llvm::divideCeil(y[3], pixels);
-  strips = std::min(strips, kMostThreads / lanes);
-  int64_t across = llvm::divideCeil(y[3], pixels * strips),
-          rows = std::clamp<int64_t>(kMostThreads / (lanes * strips), 1, y[2]);
+  int64_t pieces = x[1] / kDepthwiseChannels, lanes = chooseLanes(pieces);
+  // Blocks of one image have about the same number of pixels.
+  auto balanced = [](int64_t size, int64_t most) {
+    return llvm::divideCeil(size, llvm::divideCeil(size, std::min(size, most)));
+  };
+  int64_t strips = balanced(llvm::divideCeil(y[3], pixels), kMostThreads / lanes),
+          across = llvm::divideCeil(y[3], pixels * strips),
+          rows = balanced(y[2], std::max<int64_t>(kMostThreads / (lanes * strips), 1));
   auto blocks = [&] { return y[0] * (pieces / lanes) * across * llvm::divideCeil(y[2], rows); };
   while (rows > 1 && blocks() < kManyBlocks)
     rows = llvm::divideCeil(rows, 2);
@@ -51,7 +82,13 @@ static Variant variantOf(const ConvGraph &form, int64_t pixels) {
   variant.setArguments(arguments);
   variant.blocks = blocks();
   variant.threads = lanes * strips * rows;
-  variant.sharedBytes = w[2] * w[3] * lanes * width * 4;
+  // Without a bound, the loads of a row take more registers than they need.
+  if (int64_t registers = registersOf(form, pixels); registers <= kMostRegisters)
+    variant.residents = residentsOf(
+        variant.threads, std::min(registers + kOtherRegisters, kPartRegisters / kFewWarps));
+  // In f32, and as they are in memory.
+  variant.sharedBytes =
+      w[2] * w[3] * lanes * kDepthwiseChannels * (4 + form.element().getIntOrFloatBitWidth() / 8);
   return variant;
 }
 
@@ -63,19 +100,17 @@ SmallVector<Variant, 0> depthwiseVariants(const ConvGraph &form, std::string &re
     return {};
   }
   // More pixels per thread read less of the input and of the filter, but leave fewer threads.
-  int64_t pieces = y[1] * form.element().getIntOrFloatBitWidth() / 128;
   SmallVector<int64_t> most;
   for (int64_t pixels : kDepthwisePixels)
-    if (pixels < 2 * y[3])
+    if (pixels == 1 || (pixels < 2 * y[3] && registersOf(form, pixels) <= kMostRegisters))
       most.push_back(pixels);
   auto threads = [&](int64_t pixels) {
-    return y[0] * y[2] * llvm::divideCeil(y[3], pixels) * pieces;
+    return y[0] * y[2] * llvm::divideCeil(y[3], pixels) * (y[1] / kDepthwiseChannels);
   };
   size_t best = most.size() - 1;
   while (best > 0 && threads(most[best]) < kManyThreads)
     --best;
   SmallVector<Variant, 0> variants;
-  // In 18 shapes one of these two was the fastest.
   for (size_t place : {best, best > 0 ? best - 1 : best + 1})
     if (place < most.size())
       if (Variant variant = variantOf(form, most[place]); variant.sharedBytes <= kSharedBytes90)

@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// 2D depthwise convolution with an epilogue, in channels-last memory. It is
-// bound by memory, so that it needs no tensor cores: a thread computes 16 bytes of channels of some
-// neighboring pixels of a row, and reads each element of a row of their windows once.
+// 2D depthwise convolution with an epilogue, in channels-last memory. It has too few products for
+// tensor cores: a thread computes four channels of some neighboring pixels of a row, and reads each
+// element of a row of their windows once.
 
 #include "epilogue.h"
 
 namespace {
 
 using Depthwise = DepthwiseArguments;
+constexpr int kChannels = kDepthwiseChannels;
 
-/// A thread computes `pixels` pixels. The threads of a block are `lanes` pieces of 16 bytes of
-/// channels, times `strips` strips of pixels of a row, times `rows` rows, which share rows of the
-/// input in the L1 cache.
+/// Starts to copy `count` elements, a multiple of 16 bytes, to shared memory.
+template <typename T> DEVICE void startCopy(T *to, const T *from, int count, int threads) {
+  constexpr int kPiece = 16 / sizeof(T);
+  for (int i = threadId() * kPiece; i < count; i += threads * kPiece)
+    copyAsync(sharedAddress(to + i), from + i, true);
+  commitCopies();
+}
+
+/// A thread computes `pixels` pixels. The threads of a block are `lanes` pieces of four channels,
+/// times `strips` strips of pixels of a row, times `rows` rows, which share rows of the input in
+/// the L1 cache.
 template <typename T, int pixels>
 DEVICE void depthwise(const T *x, const T *w, const T *bias, const T *scale, const T *residual,
                       T *y, const Depthwise conv) {
-  constexpr int kWidth = 16 / sizeof(T);
-  using Piece = Elements<T, kWidth>;
-  using Sums = Elements<float, kWidth>;
-  const int channels = conv.lanes * kWidth, taps = conv.tapsH * conv.tapsW,
+  using Piece = Elements<T, kChannels>;
+  using Sums = Elements<float, kChannels>;
+  const int channels = conv.lanes * kChannels, taps = conv.tapsH * conv.tapsW,
             threads = conv.lanes * conv.strips * conv.rows;
   const int slices = conv.channels / channels,
             across = (conv.outWidth + pixels * conv.strips - 1) / (pixels * conv.strips),
@@ -28,76 +36,131 @@ DEVICE void depthwise(const T *x, const T *w, const T *bias, const T *scale, con
             band = blockId() / (slices * across) % bands,
             image = blockId() / (slices * across * bands);
 
-  // The filter has one row for each channel. In shared memory a tap of neighboring channels is
-  // contiguous.
+  // The filters of a slice are contiguous. They arrive while the first row of the window does.
   float *filters = (float *)shared;
-  for (int i = threadId(); i < channels * taps; i += threads)
-    filters[i % taps * channels + i / taps] = (float)w[slice * channels * taps + i];
-  sync();
+  T *rawFilters = (T *)(filters + channels * taps);
+  startCopy(rawFilters, w + slice * channels * taps, channels * taps, threads);
 
   const int lane = threadId() % conv.lanes, strip = threadId() / conv.lanes % conv.strips,
             row = band * conv.rows + threadId() / (conv.lanes * conv.strips),
             column = (tile * conv.strips + strip) * pixels;
-  if (row >= conv.outHeight || column >= conv.outWidth)
-    return;
-  const int channel = slice * channels + lane * kWidth, top = row * conv.strideH - conv.padH,
+  const bool isInside = row < conv.outHeight && column < conv.outWidth;
+  const int channel = slice * channels + lane * kChannels, top = row * conv.strideH - conv.padH,
             left = column * conv.strideW - conv.padW;
-  const T *source = x + (long)image * conv.height * conv.width * conv.channels + channel;
 
+  // Rows of the window from `first` to `end` are in the image.
+  const int first = max(0, (conv.dilationH - 1 - top) / conv.dilationH),
+            below = (conv.height - top + conv.dilationH - 1) / conv.dilationH,
+            end = isInside ? min(conv.tapsH, below) : 0;
+  const T *source =
+      x + channel + (((long)image * conv.height + top) * conv.width + left) * conv.channels;
+
+  // After unrolling it is known which pixels use a column of the window, and with which tap. If
+  // there is one strip, the columns outside of the image are known, too.
+  const int reach = (pixels - 1) * conv.strideW + (conv.tapsW - 1) * conv.dilationW;
+  auto tapOf = [&](int k, int pixel) {
+    int distance = k - pixel * conv.strideW;
+    bool isTap =
+        distance >= 0 && distance % conv.dilationW == 0 && distance / conv.dilationW < conv.tapsW;
+    return isTap ? distance / conv.dilationW : -1;
+  };
+  auto isUsed = [&](int k) {
+    if (conv.outWidth <= pixels && (u32)(k - conv.padW) >= (u32)conv.width)
+      return false;
+    bool isUsed = false;
+#pragma unroll
+    for (int pixel = 0; pixel < pixels; ++pixel)
+      isUsed |= tapOf(k, pixel) >= 0;
+    return isUsed;
+  };
+
+  // Loads the columns of row `i` of the window. Those outside of the image stay zero.
+  auto load = [&] METHOD(int i, Piece *columns) {
+    const T *from = source + (long)i * conv.dilationH * conv.width * conv.channels;
+#pragma unroll
+    for (int k = 0; k <= reach; ++k)
+      if (isUsed(k)) {
+        if (i < end && (u32)(left + k) < (u32)conv.width)
+          *columns = *(const Piece *)(from + k * conv.channels);
+        ++columns;
+      }
+  };
   Sums sums[pixels] = {};
-  for (int i = 0; i < conv.tapsH; ++i) {
-    const int down = top + i * conv.dilationH;
-    if ((u32)down >= (u32)conv.height)
-      continue;
+  auto addProducts = [&] METHOD(int i, const Piece *columns) {
+    const float *from = filters + i * conv.tapsW * channels + lane * kChannels;
     Sums filter[kDepthwiseMostTaps];
 #pragma unroll
     for (int j = 0; j < conv.tapsW; ++j)
-      filter[j] = *(const Sums *)(filters + (i * conv.tapsW + j) * channels + lane * kWidth);
-    const int reach = (pixels - 1) * conv.strideW + (conv.tapsW - 1) * conv.dilationW;
+      filter[j] = *(const Sums *)(from + j * channels);
 #pragma unroll
     for (int k = 0; k <= reach; ++k) {
-      // After unrolling it is known which pixels use the column, and with which tap.
-      auto tapOf = [&](int pixel) {
-        int distance = k - pixel * conv.strideW;
-        bool isTap = distance >= 0 && distance % conv.dilationW == 0 &&
-                     distance / conv.dilationW < conv.tapsW;
-        return isTap ? distance / conv.dilationW : -1;
-      };
-      bool isUsed = false;
-#pragma unroll
-      for (int pixel = 0; pixel < pixels; ++pixel)
-        isUsed |= tapOf(pixel) >= 0;
-      if (!isUsed)
+      if (!isUsed(k))
         continue;
-      Piece piece = {};
-      if ((u32)(left + k) < (u32)conv.width)
-        piece = *(const Piece *)(source + ((long)down * conv.width + left + k) * conv.channels);
-      Sums value = __builtin_convertvector(piece, Sums);
+      Sums value = __builtin_convertvector(*columns++, Sums);
 #pragma unroll
       for (int pixel = 0; pixel < pixels; ++pixel)
-        if (tapOf(pixel) >= 0)
-          sums[pixel] += value * filter[tapOf(pixel)];
+        if (tapOf(k, pixel) >= 0)
+          sums[pixel] += value * filter[tapOf(k, pixel)];
     }
+  };
+
+  Piece even[kDepthwiseMostColumns] = {}, odd[kDepthwiseMostColumns] = {};
+  load(first, even);
+  Piece biases = {}, scales = {};
+  if (bias)
+    biases = *(const Piece *)(bias + channel);
+  if (scale)
+    scales = *(const Piece *)(scale + channel);
+
+  // The first barrier is for ptxas, which would wait for the filters before it loads columns. Then
+  // a tap of neighboring channels becomes contiguous.
+  sync();
+  waitCopies<0>();
+  sync();
+  constexpr int kTurn = 4;
+  for (int start = threadId(); start < channels * taps; start += kTurn * threads) {
+    T some[kTurn];
+#pragma unroll
+    for (int j = 0, i = start; j < kTurn && i < channels * taps; ++j, i += threads)
+      some[j] = rawFilters[i % channels * taps + i / channels];
+#pragma unroll
+    for (int j = 0, i = start; j < kTurn && i < channels * taps; ++j, i += threads)
+      filters[i] = (float)some[j];
+  }
+  sync();
+  if (!isInside)
+    return;
+
+  // A row of the window arrives during the products of the row before it.
+#pragma nounroll
+  for (int i = first; i < end; ++i) {
+    load(i + 1, odd);
+    addProducts(i, even);
+    if (++i == end)
+      break;
+    load(i + 1, even);
+    addProducts(i, odd);
   }
 
+  // All residuals are loaded before the first result is stored, which might overwrite them.
+  const long at =
+      (((long)image * conv.outHeight + row) * conv.outWidth + column) * conv.channels + channel;
+  Piece residuals[pixels] = {};
+  if (residual)
+#pragma unroll
+    for (int pixel = 0; pixel < pixels; ++pixel)
+      if (column + pixel < conv.outWidth)
+        residuals[pixel] = *(const Piece *)(residual + at + pixel * conv.channels);
 #pragma unroll
   for (int pixel = 0; pixel < pixels; ++pixel) {
     if (column + pixel >= conv.outWidth)
       break;
-    const long at =
-        (((long)image * conv.outHeight + row) * conv.outWidth + column + pixel) * conv.channels +
-        channel;
-    Sums sum = sums[pixel], biases = {}, scales = {}, residuals = {};
-    if (bias)
-      biases = __builtin_convertvector(*(const Piece *)(bias + channel), Sums);
-    if (scale)
-      scales = __builtin_convertvector(*(const Piece *)(scale + channel), Sums);
-    if (residual)
-      residuals = __builtin_convertvector(*(const Piece *)(residual + at), Sums);
+    Sums sum = sums[pixel];
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i)
-      sum[i] = finish(sum[i], biases[i], scale ? scales[i] : 1, residuals[i], conv.epilogue);
-    *(Piece *)(y + at) = __builtin_convertvector(sum, Piece);
+    for (int i = 0; i < kChannels; ++i)
+      sum[i] = finish(sum[i], (float)biases[i], scale ? (float)scales[i] : 1,
+                      (float)residuals[pixel][i], conv.epilogue);
+    *(Piece *)(y + at + pixel * conv.channels) = __builtin_convertvector(sum, Piece);
   }
 }
 

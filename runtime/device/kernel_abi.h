@@ -116,14 +116,16 @@ struct DepthwiseArguments {
   int images, height, width, channels; ///< x
   int outHeight, outWidth;             ///< y
   int tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW;
-  int lanes, strips, rows; ///< threads per block: pieces of 16 bytes, strips of a row, and rows
+  int lanes, strips, rows; ///< threads per block: pieces of channels, strips of a row, and rows
   EpilogueArguments epilogue;
 };
-/// Pixels per thread.
-#define CONVOY_DEPTHWISE_PIXELS(X) X(1) X(2) X(4) X(8)
+/// Channels per thread, and pixels: the widths of most networks are multiples of 7.
+constexpr int kDepthwiseChannels = 4;
+#define CONVOY_DEPTHWISE_PIXELS(X) X(1) X(2) X(4) X(7)
 constexpr int kDepthwisePixels[] = {CONVOY_DEPTHWISE_PIXELS(CONVOY_ITEM)};
-/// Maximum taps of a row, whose filters are in registers.
-constexpr int kDepthwiseMostTaps = 11;
+/// Maximum taps of a row, whose filters are in registers, and columns of the image that a row of
+/// the windows of a thread has.
+constexpr int kDepthwiseMostTaps = 11, kDepthwiseMostColumns = 20;
 
 /// grouped.cu: like depthwise.cu, with `groupChannels` channels of x and `groupFilters` of y per
 /// group.

@@ -182,6 +182,19 @@ def build(name: str):
             nn.Conv2d(40, 40, (3, 5), (2, 3), (2, 1), (1, 2), groups=40),
             [(3, 40, 23, 37)],
         ),
+        # One strip per row, some columns of which are padding for all blocks; then windows with an
+        # even number of rows.
+        "dw_narrow": (nn.Conv2d(768, 768, 7, padding=3, groups=768), [(32, 768, 7, 7)]),
+        "dw_even": (
+            nn.Sequential(nn.Conv2d(96, 96, (4, 7), padding=(2, 3), groups=96), nn.ReLU()),
+            [(32, 96, 28, 21)],
+        ),
+        # Windows without a row or a column of the image; then more columns between pixels.
+        "dw_padding": (
+            nn.Conv2d(72, 72, (2, 3), padding=(4, 5), dilation=(3, 2), groups=72),
+            [(64, 72, 14, 14)],
+        ),
+        "dw_strided": (nn.Conv2d(96, 96, 7, 2, 3, groups=96), [(32, 96, 57, 55)]),
         # More pixels than the threads of a block.
         "dw_wide": (nn.Conv2d(16, 16, (1, 11), padding=(0, 5), groups=16), [(1, 16, 1, 5000)]),
         "grouped_3x3": (
@@ -306,7 +319,8 @@ CASES = (
     "wgmma_3x3", "wgmma_residual", "wgmma_relu6", "wgmma_filters", "wgmma_odd", "wgmma_5x5",
     "wgmma_1x1", "wgmma_1x1_residual",
     "wgmma_1x1_filters", "wgmma_padding",
-    "dw_3x3", "dw_7x7", "dw_relu", "dw_relu6", "dw_swish", "dw_residual", "dw_odd", "dw_wide",
+    "dw_3x3", "dw_7x7", "dw_relu", "dw_relu6", "dw_swish", "dw_residual", "dw_odd", "dw_narrow",
+    "dw_even", "dw_padding", "dw_strided", "dw_wide",
     "grouped_3x3", "grouped_strided", "grouped_narrow", "grouped_multiplied", "grouped_twelve",
     "grouped_wide", "grouped_odd", "grouped_point", "grouped_residual", "grouped_infinite",
     "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",

@@ -1,20 +1,26 @@
 // RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels="allow-tf32=false remarks" --verify-diagnostics | filecheck %s
 // RUN: convoy-opt %s --split-input-file -pass-pipeline="builtin.module(cudnn-attach-kernels,gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)" | filecheck %s --check-prefix=PTX
 
-// Eight pixels per thread keep a large GPU busy; four are offered too. Products are computed in
+// Seven pixels per thread keep a large GPU busy; four are offered too. Products are computed in
 // full, so f32 needs no TF32.
-// CHECK: gpu.module @large_8x16x4x4
-// CHECK: llvm.call @convoy_depthwise_f32_8(
-// CHECK: gpu.module @large_4x16x7x2
+// CHECK: gpu.module @large_7x8x4x7
+// CHECK: llvm.call @convoy_depthwise_f32_7(
+// CHECK: gpu.module @large_4x8x7x4
 // CHECK: cudnn.graph @large(
-// CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_80", grid = 672 : i64, name = "large_8x16x4x4", shared_bytes = 2304 : i64, tf32 = false, variant = "8x16x4x4"}
+// CHECK-SAME: cudnn.kernels = [{block = 224 : i64, chip = "sm_80", grid = 768 : i64, name = "large_7x8x4x7", shared_bytes = 2304 : i64, tf32 = false, variant = "7x8x4x7"}
 // CHECK-SAME: cudnn.preference = "kernel"
 
-// A filter is read from shared memory and a column of the window from the input, 16 bytes each: in
-// a row of the window ten columns for eight pixels. Nothing is in local memory.
-// PTX: gpu.binary @large_8x16x4x4
+// Filters are copied to shared memory in pieces of 16 bytes, and arrive during the loads of the
+// first row of the window: nine columns for seven pixels. Nothing is in local memory.
+// PTX: gpu.binary @large_7x8x4x7
 // PTX-NOT: .local
-// PTX: gpu.binary @large_4x16x7x2
+// PTX: .minnctapersm 2
+// PTX: cp.async.cg.shared.global
+// PTX-COUNT-9: ld.global.v4
+// PTX: barrier.sync
+// PTX: cp.async.wait_group 0
+// PTX-NOT: .local
+// PTX: gpu.binary @large_4x8x7x4
 cudnn.graph @large(%x: !cudnn.tensor_desc<32x192x28x28xf32, NHWC>, %w: !cudnn.tensor_desc<192x1x3x3xf32, NHWC>) -> !cudnn.tensor_desc<32x192x28x28xf32, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<32x192x28x28xf32, NHWC>, !cudnn.tensor_desc<192x1x3x3xf32, NHWC> -> !cudnn.tensor_desc<32x192x28x28xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 upper_clip = 6.0 : !cudnn.tensor_desc<32x192x28x28xf32, NHWC> -> !cudnn.tensor_desc<32x192x28x28xf32, NHWC>
@@ -24,13 +30,48 @@ cudnn.graph @large(%x: !cudnn.tensor_desc<32x192x28x28xf32, NHWC>, %w: !cudnn.te
 // -----
 
 // Few pixels: one per thread, in more blocks.
-// CHECK: gpu.module @small_1x12x14x1
-// CHECK: gpu.module @small_2x12x7x1
+// CHECK: gpu.module @small_1x8x14x1
+// CHECK: gpu.module @small_2x8x7x1
 // CHECK: cudnn.graph @small(
 cudnn.graph @small(%x: !cudnn.tensor_desc<1x576x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<576x1x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x576x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x576x14x14xf16, NHWC>, !cudnn.tensor_desc<576x1x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x576x14x14xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 upper_clip = 6.0 : !cudnn.tensor_desc<1x576x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x576x14x14xf16, NHWC>
   cudnn.return %1 : !cudnn.tensor_desc<1x576x14x14xf16, NHWC>
+}
+
+// -----
+
+// More taps and a larger stride fit fewer pixels into the registers.
+// CHECK: gpu.module @strided_4x8x7x4
+// CHECK: gpu.module @strided_2x8x14x2
+// CHECK: cudnn.graph @strided(
+// PTX: gpu.binary @strided_4x8x7x4
+// PTX-NOT: .local
+// PTX: cudnn.graph @strided(
+cudnn.graph @strided(%x: !cudnn.tensor_desc<32x96x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<96x1x7x7xf16, NHWC>) -> !cudnn.tensor_desc<32x96x28x28xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [2, 2] pre_padding = [3, 3] post_padding = [3, 3] dilation = [1, 1] : !cudnn.tensor_desc<32x96x56x56xf16, NHWC>, !cudnn.tensor_desc<96x1x7x7xf16, NHWC> -> !cudnn.tensor_desc<32x96x28x28xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<32x96x28x28xf32, NHWC> -> !cudnn.tensor_desc<32x96x28x28xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<32x96x28x28xf16, NHWC>
+}
+
+// -----
+
+// With one strip per row, the columns that are padding are known: of 13 for seven pixels, seven are
+// loaded.
+// CHECK: gpu.module @narrow_7x8x1x7
+// CHECK: cudnn.graph @narrow(
+// PTX: gpu.binary @narrow_7x8x1x7
+// PTX-NOT: .local
+// PTX: cp.async.cg.shared.global
+// PTX-COUNT-7: ld.global.v2
+// PTX-NOT: ld.global.v2
+// PTX: barrier.sync
+// PTX-NOT: .local
+// PTX: gpu.binary @narrow_4x8x2x7
+cudnn.graph @narrow(%x: !cudnn.tensor_desc<32x768x7x7xf16, NHWC>, %w: !cudnn.tensor_desc<768x1x7x7xf16, NHWC>) -> !cudnn.tensor_desc<32x768x7x7xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [3, 3] post_padding = [3, 3] dilation = [1, 1] : !cudnn.tensor_desc<32x768x7x7xf16, NHWC>, !cudnn.tensor_desc<768x1x7x7xf16, NHWC> -> !cudnn.tensor_desc<32x768x7x7xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<32x768x7x7xf32, NHWC> -> !cudnn.tensor_desc<32x768x7x7xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<32x768x7x7xf16, NHWC>
 }
 
 // -----
