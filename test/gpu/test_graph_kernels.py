@@ -297,7 +297,6 @@ def build(name: str):
             Attention(is_causal=True),
             [(1, 4, 290, 24), (1, 4, 290, 24), (1, 4, 290, 104)],
         ),
-        "attention_negative": (Attention(scale=-0.25), [(2, 2, 140, 16)] * 3),
         "attention_windows": (Attention(), [(64, 3, 49, 32)] * 3 + [(1, 3, 49, 49)]),
         "product_alone": (nn.Linear(64, 8, bias=False), [(9, 64)]),
     }
@@ -330,7 +329,7 @@ CASES = (
     "matmul_small", "gelu_rows", "matmul_scale", "matmul_long",
     "attention_long", "attention_vit", "attention_bert", "attention_causal", "attention_bias",
     "attention_bias_odd", "attention_bias_rows", "attention_hidden", "attention_across",
-    "attention_shared", "attention_wide", "attention_narrow", "attention_negative",
+    "attention_shared", "attention_wide", "attention_narrow",
     "attention_windows",
     "product_gelu", "product_tanh", "product_swish", "product_relu6", "product_residual",
     "product_scale", "product_wide", "product_alone",

@@ -41,3 +41,12 @@ func.func @causal(%q: tensor<1x4x32x20xf16>) -> tensor<1x4x32x20xf16> attributes
   %0 = tcp.attention %q, %q, %q {causal, scale = 0.125 : f64} : tensor<1x4x32x20xf16>, tensor<1x4x32x20xf16>, tensor<1x4x32x20xf16> -> tensor<1x4x32x20xf16>
   return %0 : tensor<1x4x32x20xf16>
 }
+
+// cuDNN computes wrong results for a negative scale.
+// CHECK-LABEL: func.func @negative
+// CHECK-NOT: tcp.attention
+// CHECK: tcp.softmax
+func.func @negative(%q: tensor<1x4x32x64xf16>) -> tensor<1x4x32x64xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.attention %q, %q, %q {scale = -0.125 : f64} : tensor<1x4x32x64xf16>, tensor<1x4x32x64xf16>, tensor<1x4x32x64xf16> -> tensor<1x4x32x64xf16>
+  return %0 : tensor<1x4x32x64xf16>
+}
