@@ -168,10 +168,11 @@ struct MatmulWgmmaArguments {
 };
 /// Tiles: groups of warps that share one, and for each of them multiples of 64 rows and columns.
 /// Sums are in registers.
+// clang-format off: it breaks these lines differently each time.
 #define CONVOY_MATMUL_WGMMA_TILES(X)                                                               \
-  X(1, 1, 64)                                                                                      \
-  X(1, 1, 128) X(1, 1, 192) X(1, 1, 256) X(1, 2, 64) X(1, 2, 96) X(1, 2, 128) X(2, 1, 128)         \
-      X(2, 1, 192) X(2, 1, 256) X(2, 2, 96) X(2, 2, 128)
+  X(1, 1, 64) X(1, 1, 128) X(1, 1, 192) X(1, 1, 256) X(1, 2, 64) X(1, 2, 96) X(1, 2, 128)          \
+  X(2, 1, 128) X(2, 1, 192) X(2, 1, 256) X(2, 2, 96) X(2, 2, 128)
+// clang-format on
 /// Groups that multiply, threads of a block, the last warp of which copies, and elements per step
 /// of the reduction.
 constexpr int kMatmulWgmmaGroups = 2, kMatmulWgmmaThreads = kMatmulWgmmaGroups * kGroupThreads + 32,
