@@ -118,7 +118,7 @@ private:
     return producer && eligible.contains(producer) &&
            producer->getBlock() == consumer->getBlock() &&
            consumer.getMatchingIndexingMap(&operand).isIdentity() &&
-           int64_t(producer.getNumResults() + consumer.getNumResults()) <= kMostResults &&
+           int64_t(producer.getNumResults()) + consumer.getNumResults() <= kMostResults &&
            producer.getNumDpsInputs() + consumer.getNumDpsInputs() <= kMostInputs &&
            mayHaveSeveralResults(producer) && mayHaveSeveralResults(consumer) &&
            isFirstUse(operand) && linalg::areElementwiseOpsFusable(&operand);
