@@ -21,6 +21,7 @@ from .errors import (
     CudnnError,
     DeviceError,
     ExecutionError,
+    LibraryError,
     PlanError,
     WeightsError,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "CudnnError",
     "DeviceError",
     "ExecutionError",
+    "LibraryError",
     "Manifest",
     "PlanError",
     "PlanOptions",

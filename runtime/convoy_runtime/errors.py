@@ -17,6 +17,7 @@ __all__ = [
     "CudnnError",
     "DeviceError",
     "ExecutionError",
+    "LibraryError",
     "PlanError",
     "WeightsError",
 ]
@@ -115,9 +116,16 @@ class CudaError(DeviceError):
         return self.name == "CUDA_ERROR_OUT_OF_MEMORY"
 
 
-class CudnnError(DeviceError):
-    """A cuDNN call failed. `status` and `name` are those of the cudnnStatus_t; `location` is the
-    line of the model, if known."""
+class LibraryError(DeviceError):
+    """A call of a library of NVIDIA failed.
+
+    Attributes:
+        call: The name of the function.
+        status: The status that it returned.
+        name: The name of the status in the library's header.
+        detail: The library's own message, or an empty string.
+        location: The line of the model, if known.
+    """
 
     def __init__(
         self,
@@ -143,22 +151,12 @@ class CudnnError(DeviceError):
         )
 
 
-class CublasError(DeviceError):
-    """A cuBLASLt call failed. `status` and `name` are those of the cublasStatus_t; `location` is
-    the line of the model, if known."""
+class CudnnError(LibraryError):
+    """A cuDNN call failed. `status` and `name` are those of the cudnnStatus_t."""
 
-    def __init__(
-        self, *, call: str, status: int, name: str, detail: str, location: str | None = None
-    ) -> None:
-        self.call, self.status, self.name, self.detail, self.location = (
-            call,
-            status,
-            name,
-            detail,
-            location,
-        )
-        where = f"{location}: " if location else ""
-        super().__init__(problem=f"{where}{call} failed: {name} ({status}): {detail}")
+
+class CublasError(LibraryError):
+    """A cuBLASLt call failed. `status` and `name` are those of the cublasStatus_t."""
 
 
 class PlanError(DeviceError):

@@ -115,6 +115,14 @@ def build(name: str):
     return op_cases.build(name)
 
 
+def compiler() -> Any:
+    """The package `convoy`. Skips the test if it is not installed: the case is not stored then, and
+    cannot be written."""
+    return pytest.importorskip(
+        "convoy", reason="the case is not stored, and there is no compiler", exc_type=ImportError
+    )
+
+
 def flat(outputs) -> list:
     import torch.utils._pytree as tree
 
@@ -134,9 +142,8 @@ def write(
     """Compiles one case, built by `of`, into FOLDER/NAME.DTYPE.convoy by `compiled_by`, by default
     `convoy.compile`, and stores its inputs and expected outputs with it. With `graphs_only`, cases
     without cuDNN graphs are skipped; returns whether the case was written."""
+    convoy = compiler()
     import torch
-
-    import convoy
 
     compiled_by = compiled_by or convoy.compile
     module, inputs = of(name)

@@ -29,9 +29,8 @@ FUNCTIONS = (
 
 def write(name: str, dtype: str, folder: Path) -> None:
     """Compiles a function and stores all finite numbers, and its results in float64."""
+    convoy = test_kernels.compiler()
     import torch
-
-    import convoy
 
     functions = {
         "sigmoid": torch.sigmoid,

@@ -69,8 +69,7 @@ def build(name: str) -> tuple[Any, tuple[Any, ...]]:
 
 def write(name: str, folder: Path) -> None:
     """Compiles a case with TF32, as NAME.float32.convoy, and without it, as NAME_strict."""
-    import convoy
-
+    convoy = test_kernels.compiler()
     for suffix, compiled_by in (
         ("", convoy.compile),
         ("_strict", partial(convoy.compile, allow_tf32=False)),

@@ -22,7 +22,7 @@ from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch, finished
 from convoy_runtime.cuda.plans.builder import no_memory_for
 from convoy_runtime.cuda.plans.plan import Queue
-from convoy_runtime.errors import CublasError, CudaError, CudnnError
+from convoy_runtime.errors import CudaError, LibraryError
 from convoy_runtime.manifest import Graph
 from convoy_runtime.timings import part
 
@@ -134,7 +134,7 @@ class Race:
                 captured, runs = capture_cold_runs(
                     self._device, self._queue, self._graph, candidate.plan, self._scratch
                 )
-            except (CublasError, CudnnError, CudaError) as error:
+            except (CudaError, LibraryError) as error:
                 candidate.reason, candidate.microseconds = f"cannot be captured: {error}", None
                 continue
             stack.callback(captured.close)
@@ -206,7 +206,7 @@ class Race:
             candidate.microseconds = self._watch.time(lambda: self._enqueue(candidate))
             candidate.single = True
             self._fastest = min(self._fastest, candidate.microseconds)
-        except (CublasError, CudnnError) as error:
+        except LibraryError as error:
             candidate.reason = f"{error.name}: {error.detail}"
         except CudaError as error:
             # The device is usable after a rejected launch, but not after later failures.
