@@ -118,9 +118,9 @@ def build(name: str):
 def compiler() -> Any:
     """The package `convoy`. Skips the test if it is not installed: the case is not stored then, and
     cannot be written."""
-    return pytest.importorskip(
-        "convoy", reason="the case is not stored, and there is no compiler", exc_type=ImportError
-    )
+    reason = "the case is not stored, and there is no compiler"
+    pytest.importorskip("convoy._convoy", reason=reason, exc_type=ImportError)
+    return pytest.importorskip("convoy", reason=reason)
 
 
 def flat(outputs) -> list:
