@@ -234,13 +234,10 @@ def _pair(value: Any, entry: Any) -> list[_Leaf]:
 
 
 def _names(entry: Mapping[int, Any]) -> dict[int, str]:
-    """The names of the Dims of an entry; derived dims have the name of their root."""
+    """The names of the Dims of an entry; derived dims have the name of their root, and hints such
+    as Dim.AUTO have none."""
     roots = {dim: getattr(each, "root", each) for dim, each in entry.items()}
-    return {
-        dim: each.__name__
-        for dim, each in roots.items()
-        if isinstance(each, Dim) or hasattr(each, "min")
-    }
+    return {dim: each.__name__ for dim, each in roots.items() if hasattr(each, "__name__")}
 
 
 def _without_ones(
