@@ -16,19 +16,6 @@ __all__ = ["Interface", "Window", "resized", "window_of"]
 
 
 @value_type(frozen=True, slots=True)
-class Interface:
-    """The specs of the arrays of a call.
-
-    Attributes:
-        inputs: The inputs that are given.
-        outputs: The outputs that are returned.
-    """
-
-    inputs: tuple[TensorSpec, ...]
-    outputs: tuple[TensorSpec, ...]
-
-
-@value_type(frozen=True, slots=True)
 class Window:
     """The part of a program's tensor that an array of a call fills, in bytes.
 
@@ -41,6 +28,22 @@ class Window:
     rows: int
     width: int
     pitch: int
+
+
+@value_type(frozen=True, slots=True)
+class Interface:
+    """The specs of the arrays of a call.
+
+    Attributes:
+        inputs: The inputs that are given.
+        outputs: The outputs that are returned.
+        windows: The window of each input and of each output; None if the arrays have the sizes of
+            the program.
+    """
+
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    windows: tuple[tuple[Window, ...], tuple[Window, ...]] | None = None
 
 
 def resized(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:

@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from convoy_runtime.errors import ArgumentError
-from convoy_runtime.interface import Interface, resized
+from convoy_runtime.interface import Interface, Window, resized, window_of
+from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.program import Program
 
 from .artifact import DynamicArtifact, point_text
 from .manifest import DynamicTensor
+from .sizes import parse_size
 from .solve import defining_dims, shape_at, shape_of, solve
 from .undeclared import Undeclared
 
@@ -21,6 +24,8 @@ __all__ = ["Choice", "Choices"]
 #: The values of the symbols of a call to its program. Above this number of entries, the oldest one
 #: is dropped.
 _MOST_CHOICES = 4096
+#: The most choices that are made before the first call. Each takes tens of microseconds.
+_MOST_PREPARED = 1024
 #: A call's program, and its interface if it has fewer rows than the program.
 Choice = tuple[Program, Interface | None]
 
@@ -75,19 +80,26 @@ class Choices:
         """
         values = self.values_of(arrays)
         wanted = tuple(values[symbol.name] for symbol in self._symbols)
-        place = self._points.get(wanted)
-        choice: Choice
-        if place is not None:
-            choice = self._programs[place], None
-        elif (place := self._next_point(wanted)) is not None:
-            choice = self._programs[place], self._interface_of(place, values)
-        else:
+        choice = self._declared(wanted, values)
+        if choice is None:
             choice = self._undeclared_program(wanted, values), None
         if len(self._known) >= _MOST_CHOICES:
             self._known.pop(next(iter(self._known)), None)
         if all(hasattr(array, "shape") for array in arrays):
             self._known[self._key(arrays)] = choice
         return choice
+
+    def prepare(self) -> None:
+        """Makes the choices for the points and between them, so that the first call of a size takes
+        no longer than the next one. In large ranges, those of the first sizes."""
+        names = [symbol.name for symbol in self._symbols]
+        tensors = self._manifest.inputs
+        for wanted in islice(self._declared_values(), _MOST_PREPARED):
+            values = dict(zip(names, wanted, strict=True))
+            choice = self._declared(wanted, values)
+            if choice is not None:
+                sizes = [parse_size(tensors[index].sizes[dim]) for index, dim in self._dims]
+                self._known[tuple(size.at(values) for size in sizes if size is not None)] = choice
 
     def values_of(self, arrays: Sequence[Any]) -> dict[str, int]:
         """The value of each symbol in a call with these arrays. Raises ArgumentError if the shapes
@@ -114,6 +126,31 @@ class Choices:
     def _key(self, arrays: Sequence[Any]) -> tuple[int, ...]:
         return tuple([arrays[index].shape[dim] for index, dim in self._dims])
 
+    def _declared(self, wanted: tuple[int, ...], values: Mapping[str, int]) -> Choice | None:
+        """The choice for a point, or between points of a padded symbol; None elsewhere."""
+        if (place := self._points.get(wanted)) is not None:
+            return self._programs[place], None
+        if (place := self._next_point(wanted)) is not None:
+            return self._programs[place], self._interface_of(place, values)
+        return None
+
+    def _declared_values(self) -> Iterator[tuple[int, ...]]:
+        """The values of the symbols at the points, and then between them."""
+        yield from self._points
+        for index in self._padded:
+            symbol = self._symbols[index]
+            for point in self._points:
+                lower = [
+                    other[index]
+                    for other in self._points
+                    if other[index] < point[index]
+                    and (*other[:index], point[index], *other[index + 1 :]) == point
+                ]
+                first = max(lower) + 1 if lower else symbol.minimum
+                for value in range(first, point[index]):
+                    if value % symbol.multiple_of == 0:
+                        yield (*point[:index], value, *point[index + 1 :])
+
     def _next_point(self, wanted: tuple[int, ...]) -> int | None:
         """The next point of one padded symbol, with the same values of the others; None if there is
         none."""
@@ -130,15 +167,20 @@ class Choices:
         """The interface of a call that the program of a larger point runs."""
         program, manifest = self._programs[place], self._manifest
 
-        def sized(specs: Sequence[Any], tensors: Sequence[DynamicTensor]) -> tuple[Any, ...]:
-            return tuple(
+        def sized(
+            specs: Sequence[TensorSpec], tensors: Sequence[DynamicTensor]
+        ) -> tuple[tuple[TensorSpec, ...], tuple[Window, ...]]:
+            given = tuple(
                 resized(spec, shape_at(tensor, spec.shape, values))
                 for spec, tensor in zip(specs, tensors, strict=True)
             )
+            return given, tuple(map(window_of, specs, given))
 
-        return Interface(
-            sized(program.inputs, manifest.inputs), sized(program.outputs, manifest.outputs)
+        inputs, outputs = (
+            sized(program.inputs, manifest.inputs),
+            sized(program.outputs, manifest.outputs),
         )
+        return Interface(inputs[0], outputs[0], (inputs[1], outputs[1]))
 
     def _undeclared_program(self, wanted: tuple[int, ...], values: Mapping[str, int]) -> Program:
         """The program of sizes that are neither a point nor padded. Raises ArgumentError if there

@@ -62,6 +62,7 @@ class DynamicProgram(Program):
                 program = make(point, native)
                 program.is_point = True
                 self._programs.append(program)
+            self._choices.prepare()
         except BaseException:
             self.close()
             raise
@@ -127,6 +128,7 @@ class DynamicProgram(Program):
         self._check_open()
         previous = self._choices.undeclared
         self._choices = Choices(self._dynamic, self._programs, Undeclared(make, wait=wait))
+        self._choices.prepare()
         if previous is not None:
             previous.close()
 

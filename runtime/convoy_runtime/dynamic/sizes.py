@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from convoy_runtime.value_types import value_type
 
@@ -27,6 +28,7 @@ class Size:
         return self.factor * values[self.symbol] + self.offset if self.symbol else self.offset
 
 
+@lru_cache
 def parse_size(text: str) -> Size | None:
     """Parses a number or `2*name+1`, where factor and offset are optional. Returns None for other
     texts."""

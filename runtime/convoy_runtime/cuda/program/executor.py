@@ -24,7 +24,7 @@ from convoy_runtime.cuda.cudnn.loading import load_libraries
 from convoy_runtime.cuda.driver.device import check_process, forked, open_driver
 from convoy_runtime.cuda.driver.memory import DeviceArray
 from convoy_runtime.cuda.plans.load_options import LoadOptions
-from convoy_runtime.interface import Interface, Window, window_of
+from convoy_runtime.interface import Interface
 from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.plan_report import PlanReport
 from convoy_runtime.program import Program, Progress
@@ -206,20 +206,11 @@ class CudaProgram(Program):
                 [pointer for pointer, _ in given],
                 [pointer for _, pointer in results],
                 target,
-                windows=self._windows(interface),
+                windows=specs.windows,
             )
         return tuple(
             hand_over(library, array, spec)
             for (array, _), spec in zip(results, specs.outputs, strict=True)
-        )
-
-    def _windows(self, interface: Interface | None) -> tuple[list[Window], list[Window]] | None:
-        """The windows of a call's inputs and outputs; None if they have the program's sizes."""
-        if interface is None:
-            return None
-        return (
-            [window_of(*each) for each in zip(self.inputs, interface.inputs, strict=True)],
-            [window_of(*each) for each in zip(self.outputs, interface.outputs, strict=True)],
         )
 
     def run_into(
@@ -262,7 +253,7 @@ class CudaProgram(Program):
                 [pointer for pointer, _ in given],
                 [got.pointer for got in targets],
                 target,
-                windows=self._windows(interface),
+                windows=specs.windows,
             )
 
     def replay(self, stream: int = 0) -> None:
@@ -297,7 +288,7 @@ class CudaProgram(Program):
                 [result.ctypes.data for result in results],
                 stream,
                 host=True,
-                windows=self._windows(interface),
+                windows=specs.windows,
             )
             self._driver.call("cuStreamSynchronize", stream)
         return tuple(logical(*each) for each in zip(results, specs.outputs, strict=True))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Copies between the arrays of a call and the windows of a program's larger tensors."""
+"""Copies between the arrays of a call and the windows of a program's larger tensors. The call of a
+2D copy takes several microseconds more than that of a copy of contiguous bytes."""
 
 from __future__ import annotations
 
@@ -31,6 +32,12 @@ def copy_in(
         driver.call("cuMemsetD8Async", tail, 0, rest, stream)
     elif rest and window.rows:
         driver.call("cuMemsetD2D8Async", tail, window.pitch, 0, rest, window.rows, stream)
+    if not window.rows or not window.width:
+        return
+    if window.rows == 1:
+        name = "cuMemcpyHtoDAsync" if host else "cuMemcpyDtoDAsync"
+        driver.call(name, buffer, source, window.width, stream)
+        return
     kinds = driver.module.CUmemorytype
     place = kinds.CU_MEMORYTYPE_HOST if host else kinds.CU_MEMORYTYPE_DEVICE
     _copy(
@@ -47,6 +54,12 @@ def copy_out(
 ) -> None:
     """Enqueues a copy of the window of a buffer into an array. Arguments and errors as
     `copy_in`."""
+    if not window.rows or not window.width:
+        return
+    if window.rows == 1:
+        name = "cuMemcpyDtoHAsync" if host else "cuMemcpyDtoDAsync"
+        driver.call(name, target, buffer, window.width, stream)
+        return
     kinds = driver.module.CUmemorytype
     place = kinds.CU_MEMORYTYPE_HOST if host else kinds.CU_MEMORYTYPE_DEVICE
     _copy(
@@ -66,8 +79,6 @@ def _copy(
     stream: int,
 ) -> None:
     """Copies the pieces of a window. `target` and `source` are address, pitch and memory type."""
-    if not window.rows or not window.width:
-        return
     copy = driver.module.CUDA_MEMCPY2D()
     copy.WidthInBytes, copy.Height = window.width, window.rows
     to, copy.dstPitch, copy.dstMemoryType = target
