@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -42,6 +42,8 @@ def load(
     progress: Progress | None = None,
     digest: str | None = None,
     point: Mapping[str, int] | None = None,
+    capture_points: Sequence[Mapping[str, int]] | Literal["all"] = (),
+    max_cuda_graphs: int = 64,
 ) -> Program:
     """Loads an artifact: maps its native code into this process and prepares to run it. An artifact
     is a program; see SECURITY.md before loading an untrusted one.
@@ -71,6 +73,12 @@ def load(
             artifact with another digest is rejected before it is used.
         point: For an artifact with dynamic sizes, the value of each symbol at one of its points:
             loads only the static program of these sizes.
+        capture_points: For an artifact with dynamic sizes on a GPU, the points whose CUDA graphs
+            are captured now, each with the value of every symbol; "all" for all. The first run of
+            any other point captures its CUDA graph, which takes milliseconds.
+        max_cuda_graphs: For an artifact with dynamic sizes on a GPU, the most CUDA graphs that are
+            kept. The first run of a further point waits for the last run, destroys the least
+            recently used CUDA graph and captures its own.
 
     Returns:
         The program; `Program.timings` has the seconds of each part of the load. For an artifact
@@ -94,6 +102,7 @@ def load(
                 expected=f"one of {', '.join(levels)}",
                 got=repr(tune),
             )
+        to_capture = _points_of(opened, capture_points, max_cuda_graphs)
         target, index = _device(device, opened.manifest.target)
         if target != opened.manifest.target:
             made = opened.manifest.target
@@ -120,8 +129,11 @@ def load(
         if isinstance(opened, Artifact):
             program = maker.make(opened, maker.native(opened))
         else:
-            program = _dynamic_program(opened, maker)
+            program = _dynamic_program(opened, maker, max_cuda_graphs)
         try:
+            if target == "cuda":
+                for values in to_capture:
+                    program.point(**values).capture()  # type: ignore[attr-defined]
             opened.verify()
             if weights is not None:
                 program.load_weights(weights)
@@ -164,7 +176,42 @@ class _Maker:
         return CudaProgram(artifact, native, self.options, index=self.index, shared=shared)
 
 
-def _dynamic_program(opened: DynamicArtifact, maker: _Maker) -> Program:
+def _points_of(
+    opened: Artifact | DynamicArtifact,
+    chosen: Sequence[Mapping[str, int]] | Literal["all"],
+    most: int,
+) -> list[Mapping[str, int]]:
+    """The points to capture of an artifact; none if its sizes are static. Raises ArgumentError if
+    one does not exist, or they are more than are kept."""
+    if most < 1:
+        raise ArgumentError(
+            argument="max_cuda_graphs", problem="out of range", expected="at least 1", got=str(most)
+        )
+    if isinstance(opened, Artifact):
+        return []
+    if isinstance(chosen, str):
+        if chosen != "all":
+            raise ArgumentError(
+                argument="capture_points",
+                problem="unknown value",
+                expected="'all' or a list of points",
+                got=repr(chosen),
+            )
+        names = [symbol.name for symbol in opened.manifest.symbols]
+        chosen = [dict(zip(names, point.values, strict=True)) for point in opened.manifest.points]
+    for values in chosen:
+        opened.select(values)
+    if len(chosen) > most:
+        raise ArgumentError(
+            argument="capture_points",
+            problem="more than are kept",
+            expected=f"at most max_cuda_graphs={most}",
+            got=str(len(chosen)),
+        )
+    return list(chosen)
+
+
+def _dynamic_program(opened: DynamicArtifact, maker: _Maker, most_graphs: int) -> Program:
     """The program of an artifact with dynamic sizes."""
     from .dynamic.program import DynamicProgram
 
@@ -176,7 +223,7 @@ def _dynamic_program(opened: DynamicArtifact, maker: _Maker) -> Program:
     else:
         from .cuda.program.shared import Shared
 
-        shared = Shared(maker.index, manifests)
+        shared = Shared(maker.index, manifests, most_graphs)
     return DynamicProgram(
         opened,
         natives,

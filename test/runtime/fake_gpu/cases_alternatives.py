@@ -560,7 +560,7 @@ def test_workspaces_of_all_steps_are_cleared_at_the_start(
         )
         with program._device.current():
             assert Stopwatch(program._driver, program._loaded.stream).once(
-                program._loaded.captured
+                program._loaded.capture()
             ) == pytest.approx(1 + 2 * 2 * 2)
     fake_cudnn.fake_counters(1)
     with convoy_runtime.load(path, plan_cache=False, poison=True) as program:

@@ -16,6 +16,7 @@ import convoy_runtime
 from convoy.artifact import HostTensor
 from convoy.dynamic.artifact import PointProgram, write_dynamic_artifact
 from convoy_runtime import ArgumentError
+from convoy_runtime.cuda.driver.device import Driver
 from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.dynamic.manifest import DynamicTensor, Symbol
@@ -145,6 +146,130 @@ def test_streams_take_turns(dynamic: tuple[Path, int]) -> None:
         program.point(rows=2).synchronize()  # type: ignore[attr-defined]
         for x, y in zip(given, got, strict=True):
             np.testing.assert_array_equal(peek(y), x)
+
+
+def given_rows(place: int, rows: int, value: float = 1) -> np.ndarray:
+    return np.full((rows, 3) if place == 0 else (3, rows), value, np.float32)
+
+
+def point_of(program: convoy_runtime.Program, rows: int) -> CudaProgram:
+    assert isinstance(program, DynamicProgram)
+    found = program.point(rows=rows)
+    assert isinstance(found, CudaProgram)
+    return found
+
+
+def test_graphs_are_captured_on_first_use(dynamic: tuple[Path, int]) -> None:
+    path, place = dynamic
+    gc.collect()
+    # A graph and its instance, and what uploads it before the launch.
+    graphs, uploads = FAKE.fake_graphs(), FAKE.fake_uploads()
+    with convoy_runtime.load(path) as program:
+        small, large = point_of(program, 2), point_of(program, 4)
+        assert (small.is_captured, large.is_captured) == (False, False)
+        assert (FAKE.fake_graphs(), FAKE.fake_uploads()) == (graphs, uploads)
+        for rows in (1, 2):
+            program.run_numpy(given_rows(place, rows))
+            assert (small.is_captured, large.is_captured) == (True, False)
+            assert (FAKE.fake_graphs(), FAKE.fake_uploads()) == (graphs + 2, uploads + 1)
+        large.replay()
+        assert (small.is_captured, large.is_captured) == (True, True)
+    assert FAKE.fake_graphs() == graphs
+
+
+def test_graphs_captured_at_load(dynamic: tuple[Path, int]) -> None:
+    path, place = dynamic
+    for chosen, captured in (([{"rows": 4}], (False, True)), ("all", (True, True))):
+        with convoy_runtime.load(path, capture_points=chosen) as program:
+            points = point_of(program, 2), point_of(program, 4)
+            assert (points[0].is_captured, points[1].is_captured) == captured
+            np.testing.assert_array_equal(
+                program.run_numpy(given_rows(place, 3))[0], given_rows(place, 3)
+            )
+    for options, message in (
+        ({"capture_points": [{"rows": 3}]}, "no such point: expected one of: rows=2, rows=4"),
+        ({"capture_points": "some"}, "expected 'all' or a list of points, got 'some'"),
+        ({"capture_points": "all", "max_cuda_graphs": 1}, "at most max_cuda_graphs=1, got 2"),
+        ({"max_cuda_graphs": 0}, "max_cuda_graphs: out of range: expected at least 1, got 0"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            convoy_runtime.load(path, **options)  # type: ignore[arg-type]
+
+
+def test_a_switch_between_captured_points(
+    dynamic: tuple[Path, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It allocates nothing, since results come from a pool, and waits for nothing."""
+    path, place = dynamic
+    with convoy_runtime.load(path, capture_points="all") as program:
+        one = point_of(program, 4)
+        given = {rows: upload(one, given_rows(place, rows)) for rows in (1, 2, 3, 4)}
+        for x in given.values():
+            program(x)
+        names, call = [], Driver.call
+
+        def record(self: Driver, name: str, *arguments: object) -> object:
+            names.append(name)
+            return call(self, name, *arguments)
+
+        monkeypatch.setattr(Driver, "call", record)
+        for rows in (4, 2, 3, 1, 4):
+            program(given[rows])
+        copies = {"cuMemcpyDtoDAsync", "cuMemcpy2DAsync", "cuMemsetD8Async", "cuMemsetD2D8Async"}
+        expected = {"cuCtxGetCurrent", "cuStreamIsCapturing", "cuGraphLaunch", "cuEventRecord"}
+        assert expected <= set(names) <= expected | copies | {"cuCtxPushCurrent", "cuCtxPopCurrent"}
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_the_least_recently_used_graph_goes(dynamic: tuple[Path, int], most: int) -> None:
+    """Also while its run is in flight: the fake driver runs nothing before a wait."""
+    path, place = dynamic
+    gc.collect()
+    graphs, early = FAKE.fake_graphs(), FAKE.fake_early()
+    with convoy_runtime.load(path, max_cuda_graphs=most) as program:
+        small, large = point_of(program, 2), point_of(program, 4)
+        results = []
+        for step, rows in enumerate((4, 2, 2, 3, 1, 4)):
+            x = given_rows(place, rows, step)
+            results.append((x, program(upload(large, x))[0]))
+            assert FAKE.fake_graphs() - graphs <= 2 * most
+            assert (large if rows > 2 else small).is_captured
+        assert small.is_captured == (most == 2)
+        large.synchronize()
+        for x, y in results:
+            np.testing.assert_array_equal(peek(y), x)
+    assert (FAKE.fake_graphs(), FAKE.fake_early()) == (graphs, early)
+
+
+def test_first_use_in_the_callers_capture(dynamic: tuple[Path, int]) -> None:
+    """The graphs are captured, and one is destroyed, while the caller captures its stream."""
+    path, place = dynamic
+    with convoy_runtime.load(path, max_cuda_graphs=1) as program:
+        one = point_of(program, 4)
+        call, module = one._driver.call, one._driver.module
+        pairs = [
+            (upload(one, given_rows(place, rows, 7)), upload(one, given_rows(place, rows, 0)))
+            for rows in (2, 4)
+        ]
+        program(pairs[0][0])
+        with one._device.current():
+            side = int(call("cuStreamCreate", 1))
+            z = upload(one, np.zeros(3, np.float32))
+            call(
+                "cuStreamBeginCapture",
+                side,
+                module.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+            )
+            for x, y in reversed(pairs):
+                program.run_into([y, z], [x], stream=side)
+            graph = call("cuStreamEndCapture", side)
+            instance = call("cuGraphInstantiate", graph, 0)
+            call("cuGraphLaunch", instance, side)
+            call("cuStreamSynchronize", side)
+            for x, y in pairs:
+                np.testing.assert_array_equal(peek(y), peek(x))
+            for name, what in (("cuGraphExecDestroy", instance), ("cuGraphDestroy", graph)):
+                call(name, what)
 
 
 def test_sizes_without_a_point(dynamic: tuple[Path, int]) -> None:

@@ -54,7 +54,7 @@ def launched_microseconds(program: CudaProgram) -> float:
     """The duration of one replay: one microsecond per node on the longest path of the graph."""
     with program._device.current():
         stream = program._loaded.stream
-        return Stopwatch(program._driver, stream).once(program._loaded.captured)
+        return Stopwatch(program._driver, stream).once(program._loaded.capture())
 
 
 def runs_right(program: CudaProgram) -> bool:

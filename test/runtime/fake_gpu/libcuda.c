@@ -96,7 +96,7 @@ static Stream legacies[MAX_DEVICES];
 static Stream *streams[MAX_STREAMS] = {&legacies[0], &legacies[1]};
 CUresult fake_sticky;
 static long allocated_bytes, largest = 1l << 30;
-static _Atomic long launches, graphs;
+static _Atomic long launches, uploads, graphs;
 /// Graphs that were destroyed during a launch.
 static int early;
 static _Atomic long live_streams, live_events;
@@ -137,7 +137,7 @@ static int attributes[][2] = {{13, 1000000}, {16, 1}, {36, 2000000}, {37, 512},
                               {38, 100},     {75, 9}, {76, 0},       {97, MOST_SHARED}};
 
 /// Queried by tests: allocated bytes; existing graphs and graph instances, streams and events;
-/// launched graphs.
+/// launched and uploaded graphs.
 long fake_allocated(void) { return allocated_bytes; }
 long fake_graphs(void) { return graphs; }
 long fake_streams(void) { return live_streams; }
@@ -151,6 +151,7 @@ void fake_attribute(int attribute, int value) {
       attributes[i][1] = value;
 }
 long fake_launches(void) { return launches; }
+long fake_uploads(void) { return uploads; }
 /// Number of PTX compilations so far, and of loaded modules.
 long fake_links(void) { return links; }
 long fake_modules(void) { return modules; }
@@ -652,6 +653,12 @@ CUresult cuGraphAddChildGraphNode(Node **node, Graph *graph, Node *const *before
 CUresult cuGraphLaunch(Graph *graph, void *stream) {
   int nested = stream_of(stream)->capture != 0;
   return ++launches, enqueue(stream, (Op){.kind = GRAPH, .graph = nested ? copy_of(graph) : graph});
+}
+/// Like a launch, it needs a stream of the current context.
+CUresult cuGraphUpload(Graph *graph, void *stream) {
+  if (stream_of(stream)->context != current())
+    return INVALID_CONTEXT;
+  return ++uploads, graph ? OK : INVALID;
 }
 CUresult cuGraphDestroy(Graph *graph) { return check_home(), destroy(graph); }
 CUresult cuGraphExecDestroy(Graph *graph) {

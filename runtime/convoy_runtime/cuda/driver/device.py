@@ -181,10 +181,10 @@ class Device:
         )
 
     @contextmanager
-    def finalizing(self) -> Iterator[None]:
-        """Like `current`, for destructors. The garbage collector may run one while this runtime or
-        another library captures a stream on this thread. Freeing memory invalidates the capture in
-        all modes except relaxed (cuThreadExchangeStreamCaptureMode)."""
+    def relaxed(self) -> Iterator[None]:
+        """Like `current`, for destructors and other code that may run while this runtime or another
+        library captures a stream on this thread. Freeing memory or waiting invalidates the capture
+        in all modes except relaxed (cuThreadExchangeStreamCaptureMode)."""
         with self.current():
             name, relaxed = (
                 "cuThreadExchangeStreamCaptureMode",

@@ -62,7 +62,7 @@ class Allocation:
         pointer, self.pointer = self.pointer, 0
         # At exit the driver may already be unloaded, and has freed the memory.
         if pointer and not sys.is_finalizing() and not forked():
-            with self._device.finalizing():
+            with self._device.relaxed():
                 self._device.driver.call("cuMemFree", pointer)
 
 

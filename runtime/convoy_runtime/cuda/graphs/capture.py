@@ -49,6 +49,12 @@ class Captured:
         """Enqueues one run. Raises CudaError."""
         self.driver.call("cuGraphLaunch", self.instance, stream)
 
+    def upload(self, stream: int) -> None:
+        """Copies the graph to the device, which its first launch would do otherwise, and waits for
+        it. Raises CudaError."""
+        self.driver.call("cuGraphUpload", self.instance, stream)
+        self.driver.call("cuStreamSynchronize", stream)
+
     def close(self) -> None:
         """Destroys the graph and its instance. No launch may be active. Errors of earlier work on
         the device are ignored."""

@@ -146,6 +146,7 @@ class ProgramCapture:
         _check_steps(manifest, trace.calls)
         #: The code of plans that have run, and whose modules are therefore loaded.
         self._warm: WeakSet[object] = WeakSet()
+        self._has_run = False
         #: The plans of the last search, and the calls that clear their workspaces.
         self._cleared: tuple[list[object], list[int]] = ([], [])
         self._wave_bytes = device.attribute("MULTIPROCESSOR_COUNT") * _TILE_BYTES
@@ -172,13 +173,39 @@ class ProgramCapture:
             found += [replace(form, clear_once=True) for form in found]
         return found
 
+    def workspace_bytes(self, plans: Mapping[int, Plan], form: Form) -> int:
+        """Returns the size of the workspaces in this form. Raises CudaError."""
+        sizes = self._sizes(plans)
+        return workspaces_of(sizes, *self._arranged(plans, form, sizes)).size
+
     @part("first run")
-    def capture(self, plans: Mapping[int, Plan], form: Form) -> Captured:
+    def first_run(self, plans: Mapping[int, Plan], form: Form, memory: Allocation) -> None:
+        """Runs the program once, unless it has run with all of these plans. After that, `capture`
+        runs nothing.
+
+        Args:
+            plans: Graph index to plan.
+            form: The form.
+            memory: At least `workspace_bytes`.
+
+        Raises:
+            CudaError: The driver fails.
+        """
+        sizes = self._sizes(plans)
+        layout = workspaces_of(sizes, *self._arranged(plans, form, sizes))
+        self._warm_up(plans, layout.at(memory.pointer))
+
+    @part("first run")
+    def capture(
+        self, plans: Mapping[int, Plan], form: Form, memory: Allocation | None = None
+    ) -> Captured:
         """Captures the program.
 
         Args:
             plans: Graph index to plan.
             form: The form.
+            memory: At least `workspace_bytes`, kept as long as the graph. Default: an allocation of
+                this size.
 
         Returns:
             The captured graph.
@@ -189,7 +216,8 @@ class ProgramCapture:
         sizes = self._sizes(plans)
         order, own = self._arranged(plans, form, sizes)
         layout = workspaces_of(sizes, order, own)
-        memory = Allocation(self._device, layout.size)
+        if memory is None:
+            memory = Allocation(self._device, layout.size)
         spans, cleared = (
             layout.at(memory.pointer),
             (memory.pointer, memory.pointer + layout.own_bytes),
@@ -247,11 +275,12 @@ class ProgramCapture:
     def _warm_up(self, plans: Mapping[int, Plan], spans: Sequence[Range]) -> None:
         """Runs the program once, unless it has run with all of these plans. The first run of a plan
         may load code, which is not allowed in a capture."""
-        if self._warm and all(plan.code in self._warm for plan in plans.values()):
+        if self._has_run and all(plan.code in self._warm for plan in plans.values()):
             return
         self._enqueue(plans, spans)(None)
         self._queue.driver.call("cuStreamSynchronize", self._queue.stream)
         self._warm.update(plan.code for plan in plans.values())
+        self._has_run = True
 
     def _order(self, form: Form, sizes: Sequence[int]) -> Order:
         if form.branches == "none":

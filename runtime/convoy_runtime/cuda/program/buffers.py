@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""The static memory of a program: its interface, its arena and its prepared weights. The programs
-for the points of one artifact, which run one after another, share it."""
+"""The static memory of a program: its interface, its arena, its workspaces and its prepared
+weights. The programs for the points of one artifact, which run one after another, share it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.driver.memory import Allocation, carve, carved_bytes
 from convoy_runtime.cuda.graphs.forms import Arguments
+from convoy_runtime.errors import CudaError
 from convoy_runtime.manifest import Manifest, TensorSpec
 
 __all__ = ["Buffers", "ProgramMemory"]
@@ -17,7 +18,7 @@ __all__ = ["Buffers", "ProgramMemory"]
 
 class ProgramMemory:
     """The memory of one program, or of several that run one after another: weights of equal origin
-    once, and the largest interface and arena.
+    once, and the largest interface, arena and workspaces.
 
     Args:
         device: The GPU, which is current.
@@ -25,6 +26,7 @@ class ProgramMemory:
 
     Attributes:
         scratch: The memory of interface and arena.
+        workspace: The memory of the workspaces that `reserve` was called for.
         weights: The memory of the prepared weights.
         prepared: Key of a prepared weight to its pointer.
 
@@ -33,13 +35,37 @@ class ProgramMemory:
     """
 
     def __init__(self, device: Device, manifests: Sequence[Manifest]) -> None:
-        self.driver = device.driver
+        self.driver, self._device = device.driver, device
         specs = {key_of(spec): spec for manifest in manifests for spec in manifest.prepared}
         self.weights, pointers = carve(device, [spec.bytes for spec in specs.values()])
         self.prepared = dict(zip(specs, pointers, strict=True))
         self.scratch = Allocation(
             device, max(carved_bytes(_scratch(manifest)) for manifest in manifests)
         )
+        self.workspace = Allocation(device, 0)
+
+    def reserve(self, size: int) -> None:
+        """Makes `workspace` at least this large. Arguments and errors as `resize`."""
+        if size > self.workspace.size:
+            self.resize(size)
+
+    def resize(self, size: int) -> None:
+        """Replaces `workspace`. Graphs that were captured with the old one keep it.
+
+        Args:
+            size: In bytes.
+
+        Raises:
+            CudaError: The device has too little memory. `workspace` has its old size.
+        """
+        old = self.workspace.size
+        # Freed first, so that both need not fit.
+        self.workspace = Allocation(self._device, 0)
+        try:
+            self.workspace = Allocation(self._device, size)
+        except CudaError:
+            self.workspace = Allocation(self._device, old)
+            raise
 
     def clear(self, stream: int) -> None:
         """Enqueues a memset of all memory to zero."""

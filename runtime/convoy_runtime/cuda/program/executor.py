@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Runs artifacts of the `cuda` target. Each run launches the CUDA graph that `Instance` captures.
+"""Runs artifacts of the `cuda` target. Each run launches the CUDA graph of an
+`Instance`.
 
 The captured graph works on static buffers. A call copies its inputs into them and its results out
 of them, asynchronously on the caller's stream. `static_inputs`, `static_outputs` and `replay` avoid
@@ -98,6 +99,8 @@ class CudaProgram(Program):
                     options.for_model(self.manifest),
                     open_store(artifact, self._device, options),
                     self._shared.memory,
+                    self._shared.graphs,
+                    capture=shared is None,
                 )
                 buffers = instance.buffers
                 poisoned = [*buffers.outputs, buffers.arena] if options.poison else []
@@ -121,6 +124,23 @@ class CudaProgram(Program):
     def form(self) -> str:
         """The form of the CUDA graph, e.g. `calls one after another`."""
         return str(self._loaded.form)
+
+    @property
+    def is_captured(self) -> bool:
+        """Whether the CUDA graph exists now."""
+        return self._loaded.is_captured
+
+    def capture(self) -> None:
+        """Captures the CUDA graph. The first run of a point does so otherwise, which takes
+        milliseconds.
+
+        Raises:
+            CudaError: The driver fails, e.g. because the device has too little memory.
+            ConvoyRuntimeError: The program is closed.
+        """
+        self._check_open()
+        with self._lock, self._device.current(), self._calls:
+            self._loaded.capture()
 
     def plan_members(self) -> dict[str, bytes]:
         """Returns the plans of this program as members of an artifact: name to content. A load of
@@ -344,7 +364,7 @@ class CudaProgram(Program):
         # After a failed __init__ there is nothing to free, and at exit the process frees it.
         if "_shared" not in self.__dict__ or self.closed or sys.is_finalizing():
             return
-        with nullcontext() if forked() else self._device.finalizing():
+        with nullcontext() if forked() else self._device.relaxed():
             self.close()
 
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""An artifact on a device: its plans, its memory, and the program captured as one CUDA graph."""
+"""An artifact on a device: its plans, its memory, and the program as one CUDA graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.cuda.driver.device import Device
-from convoy_runtime.cuda.graphs.forms import SERIAL, ProgramCapture
+from convoy_runtime.cuda.graphs.capture import Captured
+from convoy_runtime.cuda.graphs.forms import SERIAL, Form, ProgramCapture
 from convoy_runtime.cuda.plans.alternatives import Alternatives
 from convoy_runtime.cuda.plans.kernels import Kernels
 from convoy_runtime.cuda.plans.load_options import LoadOptions
@@ -23,11 +24,13 @@ from convoy_runtime.cuda.plans.store import PlanStore
 from convoy_runtime.cuda.tuning.form_choice import form_member
 from convoy_runtime.cuda.tuning.scratch import fill_inputs, fill_weights
 from convoy_runtime.cuda.tuning.selection import Context, select_plans
+from convoy_runtime.errors import CudaError
 from convoy_runtime.program import Progress
 from convoy_runtime.timings import part
 
 from .buffers import Buffers, ProgramMemory
-from .plan_choice import capture_with_fallback, close_with
+from .kept_graphs import KeptGraphs
+from .plan_choice import choose_with_fallback, close_with
 from .resources import build_pool, create_stream, load_kernels, open_cudnn_handle
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ __all__ = ["Instance"]
 
 
 class Instance:
-    """Owns the plans, memory, stream and captured graph of a program.
+    """Owns the plans, memory, stream and CUDA graph of a program.
 
     The device must be the thread's current one in every call.
 
@@ -48,12 +51,13 @@ class Instance:
         options: The options of the load, with the model's restrictions.
         store: Plans of earlier loads; None if the program has no graphs.
         memory: The memory of the program.
+        graphs: Keeps the CUDA graph.
+        capture: Whether it is captured now, or on first use.
 
     Attributes:
-        buffers: The memory that the captured graph reads and writes. Arrays may keep it alive after
+        buffers: The memory that the CUDA graph reads and writes. Arrays may keep it alive after
             `close`.
-        captured: The captured graph.
-        form: Its form.
+        form: The form of the CUDA graph.
         plans: Index of a called graph to its plan.
         stream: The handle of the stream that the program is prepared on.
 
@@ -72,10 +76,16 @@ class Instance:
         options: LoadOptions,
         store: PlanStore | None,
         memory: ProgramMemory,
+        graphs: KeptGraphs,
+        *,
+        capture: bool,
     ) -> None:
         manifest = self._manifest = artifact.manifest
         self._native, self._device, self._driver = native, device, device.driver
         self._store, self._options = store, options
+        self._memory, self._graphs = memory, graphs
+        #: Identifies the graph. Not this object, which the graphs must not keep alive.
+        self._key = object()
         with ExitStack() as stack:
             self.stream = create_stream(self._driver, stack)
             cudnn, handle = open_cudnn_handle(manifest, self.stream, stack)
@@ -114,15 +124,35 @@ class Instance:
             )
             self.plans: dict[int, Plan] = {}
             self.form = SERIAL
+
+            def prepare(plans: dict[int, Plan], form: Form) -> None:
+                before = memory.workspace.size
+                memory.reserve(self._program.workspace_bytes(plans, form))
+                self.plans, self.form = plans, form
+                try:
+                    self._program.first_run(plans, form, memory.workspace)
+                    if capture:
+                        self.capture()
+                except CudaError:
+                    memory.resize(before)
+                    raise
+
             if context is None:
-                self.captured = self._program.capture(self.plans, self.form)
+                prepare(self.plans, self.form)
             else:
                 if options.tunes:
                     self._fill(weights=True)
-                self.plans, self.form, self.captured = capture_with_fallback(
-                    context, store, self._program, finalists, self.buffers.arguments, stack
+                choose_with_fallback(
+                    context,
+                    store,
+                    self._program,
+                    finalists,
+                    self.buffers.arguments,
+                    stack,
+                    prepare,
                 )
-            stack.callback(self.captured.close)
+            # Before the plans that the graph was captured from are closed.
+            stack.callback(graphs.drop, self._key)
             if self._planner is not None and self._planner.alternatives is not None:
                 self._planner.alternatives.close_others(self.plans.values())
             if options.tunes:
@@ -141,6 +171,15 @@ class Instance:
                 )
         # A synchronous copy may return before the last bytes are on the device.
         self._driver.call("cuStreamSynchronize", self.stream)
+
+    def capture(self) -> Captured:
+        """The CUDA graph, which is captured if it is not kept. Nothing runs. Raises CudaError."""
+        return self._graphs.get(self._key, self._captured)
+
+    @property
+    def is_captured(self) -> bool:
+        """Whether the CUDA graph is kept."""
+        return self._key in self._graphs
 
     def plan_members(self) -> dict[str, bytes]:
         """Returns the plans, and the form that was measured with them, as members of an artifact:
@@ -181,7 +220,7 @@ class Instance:
         in_place = InPlace(*parts, lambda table: table.run(self._native, *memory))
         order = self._program.order(self.plans, self.form)
         return Profiler(*parts).profile(
-            self._program.calls, order, in_place, self.captured, str(self.form), progress
+            self._program.calls, order, in_place, self.capture(), str(self.form), progress
         )
 
     def close(self) -> None:
@@ -189,6 +228,15 @@ class Instance:
         have no effect."""
         self._resources.close()
         self.plans = {}
+
+    def _captured(self) -> Captured:
+        captured = self._program.capture(self.plans, self.form, self._memory.workspace)
+        try:
+            captured.upload(self.stream)
+        except BaseException:
+            captured.close()
+            raise
+        return captured
 
     def _fill(self, *, weights: bool) -> None:
         """Fills the inputs, and with `weights` the prepared weights, with random numbers."""

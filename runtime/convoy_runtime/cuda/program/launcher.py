@@ -8,57 +8,19 @@ import contextlib
 from collections.abc import Sequence
 
 from convoy_runtime.cuda.driver.device import Driver
+from convoy_runtime.cuda.graphs.capture import Captured
 from convoy_runtime.errors import CudaError
 from convoy_runtime.interface import Window
 from convoy_runtime.program import POISON
 
 from .instance import Instance
+from .turns import Turns
 from .windows import copy_in, copy_out
 
-__all__ = ["Launcher", "Turns"]
+__all__ = ["Launcher"]
 
-# CUevent_flags, CUstreamCaptureStatus.
-_EVENT_DISABLE_TIMING = 2
+# CUstreamCaptureStatus.
 _CAPTURE_STATUS_NONE = 0
-
-
-class Turns:
-    """The last run of the programs that share static buffers. Runs on several streams take turns.
-
-    Args:
-        driver: The CUDA driver.
-
-    Attributes:
-        stream: The stream of the last run, or None before the first.
-    """
-
-    def __init__(self, driver: Driver) -> None:
-        self._driver = driver
-        self.stream: int | None = None
-        self._event = driver.call("cuEventCreate", _EVENT_DISABLE_TIMING)
-
-    def end(self, stream: int) -> None:
-        """Marks the end of a run that was enqueued on `stream`. Raises CudaError."""
-        self._driver.call("cuEventRecord", self._event, stream)
-        self.stream = stream
-
-    def follow(self, stream: int) -> None:
-        """Makes `stream` wait for the last run. Raises CudaError."""
-        self._driver.call("cuStreamWaitEvent", stream, self._event, 0)
-
-    def synchronize(self) -> None:
-        """Waits for the last run. Raises CudaError if it failed on the GPU."""
-        if self.stream is not None:
-            self._driver.call("cuEventSynchronize", self._event)
-
-    def close(self) -> None:
-        """Waits for the last run and destroys the event. Errors of earlier work on the device are
-        ignored."""
-        with contextlib.suppress(CudaError):
-            self.synchronize()
-        self.stream = None
-        with contextlib.suppress(CudaError):
-            self._driver.call("cuEventDestroy", self._event)
 
 
 class Launcher:
@@ -107,6 +69,7 @@ class Launcher:
             CudaError: The driver fails.
         """
         call, instance = self._driver.call, self._instance
+        captured = instance.capture()
         to, back = (
             ("cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync")
             if host
@@ -126,9 +89,9 @@ class Launcher:
         for pointer, size in self._poisoned:
             call("cuMemsetD8Async", pointer, POISON, size, stream)
         if capturing:
-            self._add_to_capture(stream)
+            self._add_to_capture(captured, stream)
         else:
-            call("cuGraphLaunch", instance.captured.instance, stream)
+            captured.launch(stream)
         if windows is not None:
             for pointer, (buffer, _), window in zip(
                 outputs, instance.buffers.outputs, windows[1], strict=True
@@ -165,8 +128,8 @@ class Launcher:
     def _capturing(self, stream: int) -> bool:
         return int(self._driver.call("cuStreamIsCapturing", stream)) != _CAPTURE_STATUS_NONE
 
-    def _add_to_capture(self, stream: int) -> None:
-        """Adds the captured graph as a child node to the graph that the caller captures on
+    def _add_to_capture(self, captured: Captured, stream: int) -> None:
+        """Adds a captured graph as a child node to the graph that the caller captures on
         `stream`."""
         call, flags = self._driver.call, self._driver.module.CUstreamUpdateCaptureDependencies_flags
         _, _, graph, found, *_ = call("cuStreamGetCaptureInfo", stream)
@@ -176,7 +139,7 @@ class Launcher:
             graph,
             dependencies,
             len(dependencies),
-            self._instance.captured.graph,
+            captured.graph,
         )
         call(
             "cuStreamUpdateCaptureDependencies",

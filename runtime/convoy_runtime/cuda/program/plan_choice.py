@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Chooses the plans and the form of a program, and captures it."""
+"""Chooses the plans and the form of a program."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 
-from convoy_runtime.cuda.graphs.capture import Captured
 from convoy_runtime.cuda.graphs.forms import SERIAL, Arguments, Form, ProgramCapture
 from convoy_runtime.cuda.plans.plan import Plan
 from convoy_runtime.cuda.plans.store import PlanStore
@@ -19,18 +18,22 @@ from convoy_runtime.cuda.tuning.selection import (
 )
 from convoy_runtime.errors import CudaError
 
-__all__ = ["capture_with_fallback", "close_with"]
+__all__ = ["Prepare", "choose_with_fallback", "close_with"]
+
+#: Prepares a program to run with these plans in this form.
+Prepare = Callable[[dict[int, Plan], Form], None]
 
 
-def capture_with_fallback(
+def choose_with_fallback(
     context: Context,
     store: PlanStore | None,
     program: ProgramCapture,
     finalists: dict[int, list[Plan]],
     arguments: Arguments,
     stack: ExitStack,
-) -> tuple[dict[int, Plan], Form, Captured]:
-    """Captures a program with the best of its plans that the device has memory for.
+    prepare: Prepare,
+) -> tuple[dict[int, Plan], Form]:
+    """Chooses the best of a program's plans that the device has memory for.
 
     Args:
         context: The program and the device.
@@ -39,9 +42,10 @@ def capture_with_fallback(
         finalists: Graph index to plans. Each plan is closed with `stack`.
         arguments: The buffers of the program.
         stack: Closes the plans that replace those with too large workspaces.
+        prepare: Called with each choice until it does not raise CudaError.
 
     Returns:
-        Graph index to plan, the form, and the captured program.
+        Graph index to plan, and the form.
 
     Raises:
         CudaError: The program cannot be captured, e.g. because of too little memory.
@@ -50,7 +54,7 @@ def capture_with_fallback(
         try:
             plans = choose_in_context(context, program, finalists)
             form = choose_form(context, store, program, plans, arguments)
-            form, captured = _capture(program, plans, form)
+            form = _prepared(prepare, plans, form)
         except CudaError as error:
             finalists = drop_large_workspaces(context, finalists, error)
             close_with(stack, finalists)
@@ -61,7 +65,7 @@ def capture_with_fallback(
                 context.planner.stored.keep(
                     graph, context.native.builder(graph.symbol), plans[index]
                 )
-        return plans, form, captured
+        return plans, form
 
 
 def close_with(stack: ExitStack, finalists: Mapping[int, list[Plan]]) -> None:
@@ -71,12 +75,14 @@ def close_with(stack: ExitStack, finalists: Mapping[int, list[Plan]]) -> None:
             stack.callback(plan.close)
 
 
-def _capture(program: ProgramCapture, plans: dict[int, Plan], form: Form) -> tuple[Form, Captured]:
-    """Captures the program in `form`, or if there is too little memory in the serial form, which
-    needs the least."""
+def _prepared(prepare: Prepare, plans: dict[int, Plan], form: Form) -> Form:
+    """Prepares the program in `form`, or if there is too little memory in the serial form, which
+    needs the least. Returns the form."""
     try:
-        return form, program.capture(plans, form)
+        prepare(plans, form)
     except CudaError as error:
         if form == SERIAL or not error.out_of_memory:
             raise
-    return SERIAL, program.capture(plans, SERIAL)
+        prepare(plans, SERIAL)
+        return SERIAL
+    return form

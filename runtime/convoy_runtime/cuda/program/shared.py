@@ -12,7 +12,8 @@ from convoy_runtime.manifest import Manifest
 
 from .array_exchange import ArrayExchange
 from .buffers import ProgramMemory
-from .launcher import Turns
+from .kept_graphs import KeptGraphs
+from .turns import Turns
 
 __all__ = ["Shared"]
 
@@ -23,19 +24,21 @@ class Shared:
     Args:
         index: The index of the GPU.
         manifests: The programs.
+        most_graphs: The most CUDA graphs that are kept.
 
     Attributes:
         device: The GPU.
         lock: Held during each call.
         exchange: Borrows inputs and allocates results.
         turns: The last run.
+        graphs: The CUDA graphs.
 
     Raises:
         DeviceError: The GPU or its driver is missing.
         CudaError: The device has too little memory.
     """
 
-    def __init__(self, index: int, manifests: Sequence[Manifest]) -> None:
+    def __init__(self, index: int, manifests: Sequence[Manifest], most_graphs: int = 1) -> None:
         self._users = 0
         self.lock = threading.RLock()
         self.device = Device(open_driver(), index)
@@ -43,6 +46,7 @@ class Shared:
         with self.device.current():
             self._memory: ProgramMemory | None = ProgramMemory(self.device, manifests)
             self.turns = Turns(self.device.driver)
+        self.graphs = KeptGraphs(self.device, self.turns, most_graphs)
 
     @property
     def memory(self) -> ProgramMemory:
