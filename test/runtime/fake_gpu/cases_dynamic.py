@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 import gc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_gpu.fixtures import FAKE
+from fake_gpu.fixtures import FAKE, conv_manifest, zeros
 from runtime_fixtures import affine_manifest
 
 import convoy_runtime
@@ -18,6 +19,7 @@ from convoy.dynamic.artifact import PointProgram, write_dynamic_artifact
 from convoy_runtime import ArgumentError
 from convoy_runtime.cuda.driver.device import Driver
 from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
+from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.dynamic.manifest import DynamicTensor, Symbol
 from convoy_runtime.dynamic.program import DynamicProgram
@@ -146,6 +148,42 @@ def test_streams_take_turns(dynamic: tuple[Path, int]) -> None:
         program.point(rows=2).synchronize()  # type: ignore[attr-defined]
         for x, y in zip(given, got, strict=True):
             np.testing.assert_array_equal(peek(y), x)
+
+
+@pytest.mark.usefixtures("fake_cudnn")
+def test_workspaces_are_shared(tmp_path: Path, compile_c: Callable[..., bytes]) -> None:
+    """All graphs use one workspace of the largest size."""
+    points, weights = [], {}
+    for rows in (1, 2):
+        size = f"{rows} * IMAGE"
+        sizes = f"-DSIZES=12, 0, 64, 1, {size}, 2, FILTERS, BIAS, 2, FILTERS, BIAS, 1, {size}"
+        manifest = conv_manifest()
+        x = replace(manifest.inputs[0], shape=(rows, 64, 56, 56))
+        prepared = tuple(replace(spec, origin=spec.name * 16) for spec in manifest.prepared)
+        weights = {spec.origin: zeros(manifest)[spec.name] for spec in prepared}
+        manifest = replace(
+            manifest, inputs=(x,), outputs=(replace(x, name="y"),), prepared=prepared
+        )
+        members = {"native.so": compile_c("conv.c", sizes)}
+        points.append(PointProgram({"rows": rows}, manifest, members))
+    shape = ("rows", "64", "56", "56")
+    write_dynamic_artifact(
+        tmp_path / "model",
+        [Symbol("rows", 1, 2, 1)],
+        [DynamicTensor("x", shape, "float16")],
+        [DynamicTensor("y", shape, "float16")],
+        points,
+        weights,
+    )
+    for tune in ("off", "quick"):
+        with convoy_runtime.load(
+            tmp_path / "model", plan_cache=False, tune=tune, options=PlanOptions(engines=(41,))
+        ) as program:
+            memory = [point_of(program, rows)._loaded.capture().memory for rows in (1, 2)]
+            assert memory[0] is memory[1]
+            assert memory[0] is not None
+            used = [report.workspace_bytes for report in program.plans]
+            assert memory[0].size == max(used) > 0
 
 
 def given_rows(place: int, rows: int, value: float = 1) -> np.ndarray:

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Measures one model: at points, between points, and calls of random batches."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import statistics
+import time
+import timeit
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils import _pytree
+
+import convoy_runtime
+from benchmarks.dynamic.models import DynamicModel
+from benchmarks.dynamic.peers import Peer, peers_of
+from convoy_runtime.artifact import WEIGHTS
+from convoy_runtime.dynamic.program import DynamicProgram
+
+__all__ = ["Figures", "Plan", "Row", "measure", "percentiles_of"]
+
+#: The percentiles of calls of random batches.
+_PERCENTS = (50, 99, 99.9)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured.
+
+    Attributes:
+        folder: The folder of `benchmarks.dynamic.build`.
+        tune: The level of tuning.
+        rounds: The number of rounds, of which each figure is the median.
+        calls: The number of calls of random batches.
+        most: The largest batch; None for all.
+        peers: Whether torch.compile(dynamic=True) is measured as well.
+    """
+
+    folder: Path
+    tune: str = "off"
+    rounds: int = 9
+    calls: int = 0
+    most: int | None = None
+    peers: bool = False
+
+
+@dataclass
+class Row:
+    """One size.
+
+    Attributes:
+        point: The value of each symbol.
+        ms: Runner to the time of a call. "static" is the static artifact; between points, "next
+            point" is a call of the next point's size.
+        ratio: The time of the dynamic artifact over that of "static" or "next point".
+        error: The largest difference from PyTorch in relation to the largest number.
+    """
+
+    point: dict[str, int]
+    ms: dict[str, float]
+    ratio: float
+    error: float
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it is a point of the artifact."""
+        return "static" in self.ms
+
+    def __str__(self) -> str:
+        text = " ".join(f"{name}={value}" for name, value in self.point.items())
+        shown = ", ".join(f"{name} {each:.3f} ms" for name, each in self.ms.items())
+        first = "static" if self.is_point else "next point"
+        return f"{text}: {shown}; {self.ratio:.3f} of {first}, error {self.error:.1e}"
+
+
+@dataclass
+class Figures:
+    """The figures of one model.
+
+    Attributes:
+        name: The model.
+        rows: The sizes.
+        load_seconds: The time of the load, with weights.
+        bytes: Size of the dynamic artifact and of the largest static one, both without weights, and
+            of the prepared weights.
+        percentiles: Percentile of calls of random batches, in relation to the median of the call's
+            size.
+        choice_microseconds: The time to choose the program of a call.
+        failures: Peer to its error.
+    """
+
+    name: str
+    rows: list[Row] = field(default_factory=list)
+    load_seconds: float = 0.0
+    bytes: dict[str, int] = field(default_factory=dict)
+    percentiles: dict[str, float] = field(default_factory=dict)
+    choice_microseconds: float = 0.0
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the figures as JSON values."""
+        return asdict(self)
+
+
+def measure(name: str, model: DynamicModel, plan: Plan) -> Figures:
+    """Measures one model and prints each figure.
+
+    Args:
+        name: Its name.
+        model: The model.
+        plan: What is measured.
+
+    Returns:
+        The figures.
+    """
+    return _Run(name, model, plan).figures()
+
+
+def percentiles_of(times: Mapping[int, Sequence[float]]) -> dict[str, float]:
+    """Percentiles of the times of calls, each in relation to the median of its size; with and
+    without the first call of each size.
+
+    Args:
+        times: Size to the times of its calls, in order.
+
+    Returns:
+        Name of a percentile, e.g. "p99" and "p99 without first calls", to its value.
+    """
+    found = {}
+    for skipped, suffix in ((0, ""), (1, " without first calls")):
+        ratios = sorted(
+            each / statistics.median(of_size)
+            for of_size in times.values()
+            for each in of_size[skipped:]
+        )
+        for percent in _PERCENTS if ratios else ():
+            place = min(len(ratios) - 1, int(len(ratios) * percent / 100))
+            found[f"p{percent:g}{suffix}"] = ratios[place]
+    return found
+
+
+class _Run:
+    """The measurement of one model."""
+
+    def __init__(self, name: str, model: DynamicModel, plan: Plan) -> None:
+        self.model, self.plan = model, plan
+        self.module = model.build()
+        self.state = dict(self.module.state_dict())
+        start = time.perf_counter()
+        program = self._load(name)
+        assert isinstance(program, DynamicProgram)
+        self.program = program
+        self.target = program.manifest.target
+        self.found = Figures(name, load_seconds=time.perf_counter() - start)
+        self.peers: list[Peer] = []
+        if plan.peers:
+            cudnn = program.manifest.cudnn
+            self.peers = peers_of(
+                self.module, self.target, "float32" if cudnn is None else cudnn.io_dtype
+            )
+
+    def _path(self, name: str) -> Path:
+        return self.plan.folder / f"{name}.convoy"
+
+    def _load(self, name: str) -> convoy_runtime.Program:
+        return convoy_runtime.load(self._path(name), weights=self.state, tune=self.plan.tune)  # type: ignore[arg-type]
+
+    def figures(self) -> Figures:
+        """Measures and prints everything."""
+        found, model = self.found, self.model
+        names = []
+        for values in itertools.product(*model.points.values()):
+            point = dict(zip(model.points, values, strict=True))
+            names.append("-".join([found.name, *map(str, values)]))
+            if self._is_measured(point):
+                with self._load(names[-1]) as static:
+                    found.rows.append(self._row(point, static))
+        for between in model.between:
+            if self._is_measured(between):
+                found.rows.append(self._row(between, None))
+        self._sizes(names)
+        if self.plan.calls and "batch" in model.points:
+            found.percentiles = self._percentiles()
+        found.choice_microseconds = self._choice_microseconds()
+        self.program.close()
+        return found
+
+    def _is_measured(self, point: Mapping[str, int]) -> bool:
+        return self.plan.most is None or point.get("batch", 1) <= self.plan.most
+
+    def _sizes(self, names: Sequence[str]) -> None:
+        weights = {
+            spec.origin: spec.bytes
+            for each in self.program.static_programs.values()
+            for spec in each.manifest.prepared
+        }
+        self.found.bytes = found = {
+            "dynamic": self._path(self.found.name).stat().st_size,
+            "static": max(self._path(name).stat().st_size for name in names),
+            WEIGHTS: sum(weights.values()),
+        }
+        whole = (found["dynamic"] + found[WEIGHTS]) / (found["static"] + found[WEIGHTS])
+        print(
+            f"  loaded in {self.found.load_seconds:.2f} s; {found['dynamic'] / 1e6:.2f} MB, the "
+            f"largest static artifact {found['static'] / 1e6:.2f} MB, weights "
+            f"{found[WEIGHTS] / 1e6:.1f} MB: {whole:.3f} of a static artifact with weights",
+            flush=True,
+        )
+
+    def _row(self, point: Mapping[str, int], static: convoy_runtime.Program | None) -> Row:
+        """The times at a point, or between points."""
+        inputs = self._placed(self.model.inputs(point))
+        actions: dict[str, Callable[[], Any]] = {}
+        if static is not None:
+            actions["static"] = lambda: static(*inputs)
+        else:
+            next_inputs = self._placed(self.model.inputs(self._next(point)))
+            actions["next point"] = lambda: self.program(*next_inputs)
+        first = next(iter(actions))
+        actions["dynamic"] = lambda: self.program(*inputs)
+        error = self._error(self.program(*inputs), inputs)
+        with torch.no_grad():
+            for peer in list(self.peers):
+                try:
+                    actions[peer.name] = peer.prepared(inputs)
+                except Exception as failure:
+                    self.found.failures[peer.name] = f"{type(failure).__name__}: {failure}"
+                    self.peers.remove(peer)
+            times = self._times(actions)
+        row = Row(dict(point), times, times["dynamic"] / times[first], error)
+        print(f"  {self.found.name} {row}", flush=True)
+        return row
+
+    def _next(self, point: Mapping[str, int]) -> dict[str, int]:
+        return min(
+            (
+                each
+                for each in self.program.points
+                if all(each[name] >= value for name, value in point.items())
+            ),
+            key=lambda each: tuple(each.values()),
+        )
+
+    def _percentiles(self) -> dict[str, float]:
+        """The times of calls of random batches in relation to the median of their size."""
+        generator = random.Random(0)
+        most = min(self.plan.most or 1 << 30, max(self.model.points["batch"]))
+        others = {name: values[0] for name, values in self.model.points.items() if name != "batch"}
+        inputs = {
+            batch: self._placed(self.model.inputs({"batch": batch, **others}))
+            for batch in range(1, most + 1)
+        }
+        times: defaultdict[int, list[float]] = defaultdict(list)
+        # A program of its own, whose first calls are among the measured ones.
+        with self._load(self.found.name) as program:
+            self._synchronize()
+            for _ in range(self.plan.calls):
+                batch = generator.randint(1, most)
+                start = time.perf_counter()
+                program(*inputs[batch])
+                self._synchronize()
+                times[batch].append(time.perf_counter() - start)
+        found = percentiles_of(times)
+        shown = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
+        print(f"  {self.plan.calls} calls of batches 1 to {most}: {shown} of the size's median")
+        return found
+
+    def _choice_microseconds(self) -> float:
+        """The time to choose the program of a call, which every call includes."""
+        inputs = self._placed(self.model.inputs(self.program.points[0]))
+        self.program(*inputs)
+        rounds = timeit.repeat(lambda: self.program._choose(inputs), number=10000, repeat=5)
+        found = min(rounds) / 10000 * 1e6
+        print(f"  choosing the program of a call: {found:.2f} us")
+        return found
+
+    def _times(self, actions: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
+        """The median of the rounds, in ms."""
+        repeats = {}
+        for name, action in actions.items():
+            action()
+            self._synchronize()
+            start = time.perf_counter()
+            action()
+            self._synchronize()
+            repeats[name] = max(1, int(0.05 / max(time.perf_counter() - start, 1e-6)))
+        times: dict[str, list[float]] = {name: [] for name in actions}
+        for _ in range(self.plan.rounds):
+            for name, action in actions.items():
+                start = time.perf_counter()
+                for _ in range(repeats[name]):
+                    action()
+                self._synchronize()
+                times[name].append((time.perf_counter() - start) / repeats[name] * 1e3)
+        return {name: statistics.median(each) for name, each in times.items()}
+
+    def _synchronize(self) -> None:
+        if self.target == "cuda":
+            torch.cuda.synchronize()
+
+    def _placed(self, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+        return tuple(each.cuda() if self.target == "cuda" else each for each in inputs)
+
+    @torch.no_grad()
+    def _error(self, result: Any, inputs: tuple[torch.Tensor, ...]) -> float:
+        """The largest difference from PyTorch, in float64 on the CPU and in float32 on the GPU, in
+        relation to the largest number."""
+        if self.target == "cuda":
+            torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+            module, wide = self.module.cuda(), inputs
+        else:
+            module = self.model.build().double()
+            module.load_state_dict(self.state)
+            wide = tuple(each.double() if each.is_floating_point() else each for each in inputs)
+        wanted = _pytree.tree_leaves(module(*wide))
+        return max(
+            ((got.double() - each.double()).abs().max() / each.double().abs().max()).item()
+            for got, each in zip(_pytree.tree_leaves(result), wanted, strict=True)
+        )

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""The benchmark of dynamic sizes: its figures, its table, and a run with a small model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from torch.export import Dim
+
+from benchmarks.dynamic import __main__ as benchmark
+from benchmarks.dynamic import build, measure
+from benchmarks.dynamic.measure import Figures, Row, percentiles_of
+from benchmarks.dynamic.models import DynamicModel
+from benchmarks.dynamic.peers import Peer, peers_of
+
+
+def small() -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(64, 5)).eval()
+
+
+TINY = DynamicModel(
+    small,
+    lambda values: (torch.randn(values["batch"], 3, 6, 6),),
+    ({0: Dim("batch", min=1, max=4)},),
+    {"batch": (1, 4)},
+    [{"batch": 3}],
+)
+
+
+def test_percentiles() -> None:
+    found = percentiles_of({1: [4.0, *[1.0] * 50], 2: [2.0] * 49})
+    assert (found["p50"], found["p99"]) == (1.0, 4.0)
+    assert found["p99 without first calls"] == 1.0
+    assert percentiles_of({1: [1.0]}) == {"p50": 1.0, "p99": 1.0, "p99.9": 1.0}
+
+
+def test_table() -> None:
+    rows = [
+        Row({"batch": 1, "length": 8}, {"static": 1.0, "dynamic": 1.01}, 1.01, 1e-6),
+        Row({"batch": 4, "length": 8}, {"static": 2.0, "dynamic": 2.0, "peer": 3.0}, 1.0, 1e-6),
+        Row({"batch": 3, "length": 8}, {"next point": 2.0, "dynamic": 2.0}, 1.0, 1e-6),
+    ]
+    text = benchmark.table([Figures("m", rows, failures={"other": "too slow"})])
+    assert text.splitlines() == [
+        "| model | sizes | static | dynamic | peer | dynamic / static | error |",
+        "|---|---|---|---|---|---|---|",
+        "| m | batch 1, length 8 | 1.000 | 1.010 | - | 1.010 | 1.0e-06 |",
+        "| m | batch 4, length 8 | 2.000 | 2.000 | 3.000 | 1.000 | 1.0e-06 |",
+        "",
+        "m: other: too slow",
+    ]
+
+
+def test_peers() -> None:
+    (peer,) = peers_of(small(), "cpu", "float32")
+    assert peer.name == "torch.compile"
+    calls = []
+    half = Peer("half", lambda x: calls.append((x.dtype, x.is_contiguous())), torch.float16)
+    half.prepared((torch.randn(1, 3, 6, 6),))()
+    assert calls == [(torch.float16, False)] * 4
+
+
+@torch.no_grad()
+def test_a_small_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: torch.Tensor) -> None:
+        message = "no compiler"
+        raise RuntimeError(message)
+
+    for each in (build, benchmark):
+        monkeypatch.setattr(each, "MODELS", {"tiny": TINY})
+    peers = [Peer("eager", small(), torch.float32), Peer("broken", fail, torch.float32)]
+    monkeypatch.setattr(measure, "peers_of", lambda *_: list(peers))
+    assert build.main([str(tmp_path), "--models", "tiny", "--target", "cpu"]) == 0
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["tiny-1.convoy", "tiny-4.convoy", "tiny.convoy"]
+    figures = tmp_path / "figures.json"
+    flags = ["--models", "tiny", "--rounds", "1", "--calls", "20", "--peers"]
+    assert benchmark.main([str(tmp_path), *flags, "--json", str(figures)]) == 0
+    printed = capsys.readouterr().out
+    assert "| model | sizes | static | dynamic | eager | dynamic / static | error |" in printed
+    assert "tiny: broken: RuntimeError: no compiler" in printed
+    assert "20 calls of batches 1 to 4: p50 1.000" in printed
+    (found,) = json.loads(figures.read_text())
+    assert [row["point"] for row in found["rows"]] == [{"batch": each} for each in (1, 4, 3)]
+    assert all(row["error"] < 1e-5 for row in found["rows"])
+    assert found["bytes"]["dynamic"] > found["bytes"]["static"] > 0
+    assert found["choice_microseconds"] > 0
