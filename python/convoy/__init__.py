@@ -18,6 +18,7 @@ _EXPORTS = {
     "ImportedModule": "convoy.frontend",
     "import_mlir": "convoy.frontend",
     "compile": "convoy.compiler",
+    "compile_undeclared": "convoy.dynamic.undeclared",
     "import_module": "convoy.frontend",
     "__version__": "convoy_runtime",  # the two packages have one version
 }
@@ -28,6 +29,7 @@ __all__ = [
     "ConvoyError",
     "ImportedModule",
     "compile",
+    "compile_undeclared",
     "import_mlir",
     "import_module",
 ]

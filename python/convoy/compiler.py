@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from convoy_runtime.inspection import OfflinePlans
     from convoy_runtime.manifest import FileEntry, Manifest
 
-__all__ = ["CompiledModel", "compile", "compile_imported"]
+__all__ = ["CompiledModel", "compile", "compile_imported", "exported_or_module"]
 
 #: Called at the start of each step of a compilation with its name.
 Progress = Callable[[str], None]
@@ -203,7 +203,7 @@ def compile(
     with clock.step("import"):
         from convoy.frontend import import_exported, import_module
 
-        model = _model(module, example_inputs, kwargs, dynamic_shapes)
+        model = exported_or_module(module, example_inputs, kwargs, dynamic_shapes)
         inputs = tuple(example_inputs or ())
     if dynamic_shapes is not None or _has_symbols(model):
         # Imported here, because most compilations do not need it.
@@ -237,7 +237,7 @@ def _has_symbols(model: Any) -> bool:
     return _is_exported(model) and has_symbols(model)
 
 
-def _model(
+def exported_or_module(
     module: Any,
     example_inputs: Sequence[Any] | None,
     kwargs: Mapping[str, Any] | None,

@@ -285,6 +285,11 @@ def test_exported_programs_and_auto(tmp_path: Path) -> None:
     model = convoy.compile(exported, target="cpu", points={"image_0": [1, 2]})
     image = torch.randn(1, 3, 16, 16)
     close_to(model(image), module(image))
+    sizes = {"image": {0: Dim.AUTO}}
+    model = compiled(
+        module, (torch.randn(2, 3, 16, 16),), dynamic_shapes=sizes, points={"image_0": [1, 2]}
+    )
+    close_to(model(image), module(image))
     torch.export.save(exported, tmp_path / "head.pt2")
     model = convoy.compile(tmp_path / "head.pt2", target="cpu", points={"image_0": [3]})
     image = torch.randn(3, 3, 16, 16)

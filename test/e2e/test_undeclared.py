@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ import torch
 from torch.export import Dim
 
 import convoy
+import convoy_runtime
 from convoy.dynamic.model import DynamicModel
 from convoy.errors import InputError
 from convoy_runtime import ArgumentError, ConvoyRuntimeError
@@ -186,3 +188,52 @@ def test_without_it_sizes_are_refused(model: DynamicModel) -> None:
         model.load(undeclared="never")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="expected all points, got one of them"):
         model.load(undeclared="wait", point={"rows": 4})
+
+
+def test_a_loaded_artifact(model: DynamicModel, tmp_path: Path) -> None:
+    """Another process has the artifact and the model."""
+    model.save(tmp_path / "rows.convoy", weights=False)
+    exported = torch.export.export(MODULE, (torch.randn(1, 4, 8),), dynamic_shapes=({1: ROWS},))
+    torch.export.save(exported, tmp_path / "rows.pt2")
+    with convoy_runtime.load(tmp_path / "rows.convoy", weights=MODULE.state_dict()) as program:
+        assert isinstance(program, DynamicProgram)
+        # A file has no names of symbols.
+        with pytest.raises(
+            InputError, match=r"x: float32\[1, rows, 8\], got x: float32\[1, x_1, 8\]"
+        ):
+            convoy.compile_undeclared(program, tmp_path / "rows.pt2")
+        convoy.compile_undeclared(program, MODULE, (inputs(6),), dynamic_shapes=({1: ROWS},))
+        for rows in (4, 7):
+            check(program, rows)
+        assert program.undeclared_points == ({"rows": 7},)
+        other = Rows().eval()
+        program.load_weights(other.state_dict())
+        for rows in (4, 7, 8):
+            check(program, rows, other)
+
+
+def test_a_loaded_artifact_of_a_file(tmp_path: Path) -> None:
+    exported = torch.export.export(MODULE, (torch.randn(1, 4, 8),), dynamic_shapes=({1: ROWS},))
+    torch.export.save(exported, tmp_path / "rows.pt2")
+    convoy.compile(tmp_path / "rows.pt2", target="cpu", points={"x_1": [4]}).save(
+        tmp_path / "rows.convoy"
+    )
+    with convoy_runtime.load(tmp_path / "rows.convoy") as program:
+        assert isinstance(program, DynamicProgram)
+        convoy.compile_undeclared(program, tmp_path / "rows.pt2", wait=False)
+        with pytest.raises(ArgumentError, match="is being compiled"):
+            program(inputs(6))
+        limit = time.monotonic() + 60
+        while not program.undeclared_points:
+            assert time.monotonic() < limit
+            check(program, 4)
+        check(program, 6)
+
+
+def test_programs_without_dynamic_sizes(model: DynamicModel, tmp_path: Path) -> None:
+    model.save(tmp_path / "rows.convoy")
+    with (
+        convoy_runtime.load(tmp_path / "rows.convoy", point={"rows": 4}) as program,
+        pytest.raises(InputError, match="expected a program with dynamic sizes, got <Program"),
+    ):
+        convoy.compile_undeclared(program, MODULE, (inputs(4),), dynamic_shapes=({1: ROWS},))

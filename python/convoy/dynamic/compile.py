@@ -5,7 +5,6 @@ works for all sizes; each point is exported and compiled with its numbers, like 
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,23 +12,17 @@ from typing import Any
 import torch
 
 from convoy.compiler import CompiledModel, compile_imported
-from convoy.dynamic.constants import with_own_constants
+from convoy.dynamic.importer import Importer, importer_of
 from convoy.dynamic.model import DynamicModel, check_equal_interfaces, shared
 from convoy.dynamic.padded import padding_reasons
 from convoy.dynamic.points import Points, choose_points, widened
-from convoy.dynamic.shapes import (
-    DynamicInterface,
-    dynamic_interface,
-    interface_of,
-    outputs_of,
-    resize_inputs,
-)
-from convoy.errors import InputError
-from convoy.frontend import ImportedModule, check_module, import_module
+from convoy.dynamic.shapes import outputs_of
+from convoy.frontend import ImportedModule
 from convoy.options import CompileOptions
 from convoy_runtime._safetensors import HostTensor
+from convoy_runtime.manifest import Manifest
 
-__all__ = ["compile_dynamic"]
+__all__ = ["compile_dynamic", "compile_one"]
 
 
 def compile_dynamic(
@@ -63,21 +56,12 @@ def compile_dynamic(
         CompileError: A phase fails.
     """
     seconds = {} if seconds is None else seconds
-    if isinstance(module, torch.export.ExportedProgram):
-        interface, module, inputs, kwargs = _of_program(module)
-    else:
-        check_module(module, inputs, kwargs)
-        interface = dynamic_interface(module, inputs, kwargs, dynamic_shapes)
+    importer = importer_of(module, inputs, kwargs, dynamic_shapes)
+    interface = importer.interface
     chosen = choose_points(interface.symbols, points)
     symbols = widened(interface.symbols, chosen)
     models, known = [], dict[str, HostTensor]()
     imported: list[ImportedModule] = []
-    constants: dict[str, torch.Tensor] = {}
-
-    def import_at(values: Mapping[str, int], module: torch.nn.Module = module) -> ImportedModule:
-        return with_own_constants(
-            import_module(module, *resize_inputs(interface, inputs, kwargs, values)), constants
-        )
 
     for number, values in enumerate(chosen):
         text = " ".join(f"{name}={value}" for name, value in values.items())
@@ -88,7 +72,7 @@ def compile_dynamic(
                 progress(f"{text} ({number + 1} of {len(chosen)}): {step}")
 
         say("import")
-        imported.append(import_at(values))
+        imported.append(importer.at(values))
         own = options
         if options.dump_phases is not None:
             own = replace(options, dump_phases=options.dump_phases / text.replace(" ", "-"))
@@ -96,47 +80,46 @@ def compile_dynamic(
         models.append(shared(model, known))
         for name, time in each.items():
             seconds[name] = seconds.get(name, 0.0) + time
-    check_equal_interfaces(models, chosen)
+    check_equal_interfaces([model.manifest for model in models], chosen)
     outputs = outputs_of(interface, models[0].manifest.outputs)
     if progress is not None:
         progress("padding")
-    reasons = padding_reasons(interface, symbols, outputs, chosen, imported, import_at)
+    reasons = padding_reasons(interface, symbols, outputs, chosen, imported, importer.at)
     symbols = tuple(replace(symbol, unpadded=reasons[symbol.name]) for symbol in symbols)
 
     def compile_at(values: Mapping[str, int]) -> CompiledModel:
-        imported = import_at(values, _with_same_tensors(module))
-        model = compile_imported(imported, replace(options, dump_phases=None))
-        check_equal_interfaces([models[0], model], [chosen[0], values])
-        return model
+        return compile_one(importer, options, values, models[0].manifest, chosen[0])
 
     return DynamicModel(
         symbols, interface.inputs, outputs, tuple(chosen), tuple(models), seconds, compile_at
     )
 
 
-def _with_same_tensors(module: torch.nn.Module) -> torch.nn.Module:
-    """A copy of a module with the same tensors. torch.export replaces the tensors of a module while
-    it runs, which another thread must not see. Raises InputError if the module cannot be copied."""
-    tensors = (*module.parameters(), *module.buffers())
-    try:
-        return copy.deepcopy(module, {id(tensor): tensor for tensor in tensors})
-    except (TypeError, RuntimeError) as error:
-        message = (
-            f"expected a module that copy.deepcopy copies, to compile undeclared sizes: {error}"
-        )
-        raise InputError(message) from error
+def compile_one(
+    importer: Importer,
+    options: CompileOptions,
+    values: Mapping[str, int],
+    manifest: Manifest,
+    point: Mapping[str, int],
+) -> CompiledModel:
+    """Compiles a model for other sizes than its points, while other threads may use the module.
 
+    Args:
+        importer: The model.
+        options: The options of the compilation.
+        values: The value of each symbol.
+        manifest: The program of a point.
+        point: That point.
 
-def _of_program(
-    program: torch.export.ExportedProgram,
-) -> tuple[DynamicInterface, torch.nn.Module, tuple[Any, ...], dict[str, Any]]:
-    """The interface of an exported program, its module, and its example inputs."""
-    if program.example_inputs is None:
-        message = "expected an exported program with example inputs, got one without"
-        raise InputError(message)
-    inputs, kwargs = program.example_inputs
-    module = program.module(check_guards=False)
-    # Its ops do not depend on the mode, and train() and eval() refuse to change it.
-    for each in module.modules():
-        each.training = False
-    return interface_of(program), module, inputs, kwargs
+    Returns:
+        The compiled model in memory.
+
+    Raises:
+        FrontendError: The model cannot be imported.
+        InputError: Inputs or outputs differ from those of the point in more than sizes.
+        CompileError: A phase fails.
+    """
+    imported = importer.for_another_thread().at(values)
+    model = compile_imported(imported, replace(options, dump_phases=None))
+    check_equal_interfaces([manifest, model.manifest], [point, values])
+    return model

@@ -18,6 +18,7 @@ from convoy.dynamic.artifact import PointProgram, write_dynamic_artifact
 from convoy.errors import InputError
 from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.dynamic.manifest import DynamicTensor, Symbol
+from convoy_runtime.manifest import Manifest
 
 if TYPE_CHECKING:
     from convoy_runtime import Program
@@ -162,15 +163,15 @@ def shared(model: CompiledModel, known: dict[str, HostTensor]) -> CompiledModel:
     return replace(model, phases={}, prepared=prepared)
 
 
-def check_equal_interfaces(models: Sequence[CompiledModel], points: Sequence[Any]) -> None:
+def check_equal_interfaces(manifests: Sequence[Manifest], points: Sequence[Any]) -> None:
     """Raises InputError if the results of the points differ in more than sizes, as those of
     squeeze() on a size of 1."""
-    first = models[0].manifest
-    for model, point in zip(models, points, strict=True):
+    first = manifests[0]
+    for manifest, point in zip(manifests, points, strict=True):
         for name in ("inputs", "outputs"):
             kinds = [
                 [(spec.name, len(spec.shape), spec.dtype) for spec in getattr(each, name)]
-                for each in (first, model.manifest)
+                for each in (first, manifest)
             ]
             if kinds[0] != kinds[1]:
                 message = (
