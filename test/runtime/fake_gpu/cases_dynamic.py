@@ -16,7 +16,7 @@ from runtime_fixtures import affine_manifest
 import convoy_runtime
 from convoy.artifact import HostTensor
 from convoy.dynamic.artifact import PointProgram, write_dynamic_artifact
-from convoy_runtime import ArgumentError
+from convoy_runtime import ArgumentError, CudaError
 from convoy_runtime.cuda.driver.device import Driver
 from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
 from convoy_runtime.cuda.plans.options import PlanOptions
@@ -276,6 +276,38 @@ def test_the_least_recently_used_graph_goes(dynamic: tuple[Path, int], most: int
         large.synchronize()
         for x, y in results:
             np.testing.assert_array_equal(peek(y), x)
+    assert (FAKE.fake_graphs(), FAKE.fake_early()) == (graphs, early)
+
+
+def test_no_memory_for_another_graph(
+    dynamic: tuple[Path, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others are destroyed. Without others, the call fails, and a later one succeeds."""
+    path, place = dynamic
+    call, full = Driver.call, True
+    gc.collect()
+    graphs, early = FAKE.fake_graphs(), FAKE.fake_early()
+    with convoy_runtime.load(path) as program:
+        small, large = point_of(program, 2), point_of(program, 4)
+        x = given_rows(place, 4, 7)
+        y = program(upload(large, x))[0]
+
+        def fail(self: Driver, name: str, *arguments: object) -> object:
+            if name == "cuGraphInstantiate" and (full or large.is_captured):
+                raise CudaError(call=name, name="CUDA_ERROR_OUT_OF_MEMORY", description="full")
+            return call(self, name, *arguments)
+
+        monkeypatch.setattr(Driver, "call", fail)
+        with pytest.raises(CudaError, match="CUDA_ERROR_OUT_OF_MEMORY"):
+            program.run_numpy(given_rows(place, 2))
+        np.testing.assert_array_equal(peek(y), x)
+        assert FAKE.fake_graphs() == graphs
+        full = False
+        for rows, captured in ((4, large), (2, small)):
+            given = given_rows(place, rows, rows)
+            np.testing.assert_array_equal(program.run_numpy(given)[0], given)
+            assert captured.is_captured
+        assert not large.is_captured
     assert (FAKE.fake_graphs(), FAKE.fake_early()) == (graphs, early)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.graphs.capture import Captured
+from convoy_runtime.errors import CudaError
 
 from .turns import Turns
 
@@ -16,8 +17,9 @@ __all__ = ["KeptGraphs"]
 
 
 class KeptGraphs:
-    """CUDA graphs that are captured on first use. Above a number of them, the least recently used
-    one is destroyed, and captured again on its next use.
+    """CUDA graphs that are captured on first use. Above a number of them, or if the device has no
+    memory for another one, the least recently used one is destroyed, and captured again on its next
+    use.
 
     The device must be the thread's current one in every call. Not thread-safe.
 
@@ -51,16 +53,26 @@ class KeptGraphs:
         # Relaxed, because the caller may capture a stream of its own on this thread.
         with self._device.relaxed():
             while len(self._kept) >= self._most:
-                # Runs take turns, so after the last one no graph is in flight.
-                self._turns.synchronize()
-                self._kept.popitem(last=False)[1].close()
-            self._kept[key] = made = capture()
-        return made
+                self._drop_oldest()
+            while True:
+                try:
+                    self._kept[key] = made = capture()
+                except CudaError as error:
+                    if not error.out_of_memory or not self._kept:
+                        raise
+                    self._drop_oldest()
+                else:
+                    return made
 
     def drop(self, key: object) -> None:
         """Destroys the graph of a program, if it is kept. Its last run must have finished."""
         if (found := self._kept.pop(key, None)) is not None:
             found.close()
+
+    def _drop_oldest(self) -> None:
+        # Runs take turns, so after the last one no graph is in flight.
+        self._turns.synchronize()
+        self._kept.popitem(last=False)[1].close()
 
     def __contains__(self, key: object) -> bool:
         return key in self._kept
