@@ -48,23 +48,30 @@ define compile
 @$(call step,build $(1)) cmake --build --preset $(1) --parallel $(JOBS)
 endef
 
-.PHONY: run test lint fuzz sanitize support ops build bench coverage docs wheel clean
+.PHONY: run test lint lint-python lint-cpp fuzz sanitize support ops build bench coverage docs wheel clean
 
 run: build
 	$(BIN)/convoy compile examples/resnet.py:$(MODEL) --target $(TARGET) -o build/$(MODEL).convoy
 	$(BIN)/convoy run build/$(MODEL).convoy --check examples/resnet.py:$(MODEL) --top 5
 
+# One worker for each core. A worker begins with consecutive tests, which share fixtures, and takes
+# over half of what another one has left. The tests start thousands of processes, which import the
+# bytecode of Convoy rather than compile its sources.
 test: build
 	$(call debian,$(BROWSER))
-	@$(PYTHON) tools/progress.py test --all -- $(BIN)/python -m pytest -q --color=$$(if [ -t 1 ]; then echo yes; else echo no; fi)
+	@PYTHONDONTWRITEBYTECODE= $(PYTHON) tools/progress.py test --all -- $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --color=$$(if [ -t 1 ]; then echo yes; else echo no; fi)
 
 # Style and types of all files; clang-tidy on the C++ that changed since BASE, by default since the
-# branch left origin/main.
-lint: $(VENV)/.python
-	$(call debian,clang-format-$(LLVM) clang-tidy-$(LLVM))
+# branch left origin/main. `make -j2 lint` runs both parts at once: mypy uses one core.
+lint: lint-python lint-cpp
+
+lint-python: $(VENV)/.python
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/mypy --no-error-summary
+
+lint-cpp: $(VENV)/.python
+	$(call debian,clang-format-$(LLVM) clang-tidy-$(LLVM))
 	@$(BIN)/python -m tools.lint $(BASE)
 
 # Thousands of random models, mutated modules and mutated artifacts. Failures are kept in

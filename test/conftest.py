@@ -1,10 +1,11 @@
-"""Collects every .mlir file under test/ as one test: lit runs them all in one session, and each
+"""Collects every .mlir file under test/ as one test: lit runs those of a folder together, and each
 reports its own result. Also has shared fixtures."""
 
 from __future__ import annotations
 
 import ctypes
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -82,8 +83,7 @@ class LitItem(pytest.Item):
     """One lit test."""
 
     def runtest(self) -> None:
-        results = lit_results(self.session)
-        code, output = results[self.path.resolve()]
+        code, output = lit_results(self.session, self.path.parent)[self.path.resolve()]
         if code != "PASS":
             raise LitFailure(f"{code}\n{output}")
 
@@ -104,16 +104,26 @@ class LitFailure(Exception):
     """A failed lit test; the message is lit's output."""
 
 
-def lit_results(session: pytest.Session) -> dict[Path, tuple[str, str]]:
-    """Result code and output of each collected lit test, by path; lit runs at the first call."""
-    cached: dict[Path, tuple[str, str]] | None = getattr(session, "_lit_results", None)
-    if cached is not None:
-        return cached
-    files = [str(item.path) for item in session.items if isinstance(item, LitItem)]
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "lit.json"
+def lit_results(session: pytest.Session, folder: Path) -> dict[Path, tuple[str, str]]:
+    """Result code and output of each collected lit test of a folder, by path; lit runs at the first
+    call for the folder. A session is one worker of pytest-xdist, which has one core and most of the
+    folder's tests."""
+    cached: dict[Path, dict[Path, tuple[str, str]]] = session.__dict__.setdefault("_lit", {})
+    if folder not in cached:
+        items = (item for item in session.items if isinstance(item, LitItem))
+        cached[folder] = _run_lit([str(item.path) for item in items if item.path.parent == folder])
+    return cached[folder]
+
+
+def _run_lit(files: list[str]) -> dict[Path, tuple[str, str]]:
+    # Workers would write the file of test times at the same time.
+    options = ["-q", "--skip-test-time-recording"]
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        options.append("-j1")
+    with tempfile.TemporaryDirectory() as temporary:
+        report = Path(temporary) / "lit.json"
         done = subprocess.run(
-            [Path(sys.executable).with_name("lit"), "-q", "-o", str(report), *files],
+            [Path(sys.executable).with_name("lit"), *options, "-o", str(report), *files],
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -123,9 +133,7 @@ def lit_results(session: pytest.Session) -> dict[Path, tuple[str, str]]:
             raise LitFailure(done.stdout + done.stderr)
         tests = json.loads(report.read_text())["tests"]
     base = ROOT / "test"
-    results = {
+    return {
         (base / test["name"].split(" :: ")[1]).resolve(): (test["code"], test.get("output", ""))
         for test in tests
     }
-    session._lit_results = results  # type: ignore[attr-defined]
-    return results

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import stat
-import time
 from pathlib import Path
 
 import numpy as np
@@ -138,16 +137,19 @@ def test_tf32_is_rounded_as_tensor_cores_do() -> None:
     assert rounded.tolist() == [[1.0 + 2.0**-10, 1.0, 1.0 + 2.0**-9, 1.0]]
 
 
-def test_times_are_medians_after_a_warm_up() -> None:
-    calls = []
+def test_times_are_medians_after_a_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, calls = 0.0, 0
+    monkeypatch.setattr("convoy.cli.reference.time.perf_counter", lambda: now)
 
     def action() -> None:
-        calls.append(0.05 if len(calls) == 0 else 0.001)
-        time.sleep(calls[-1])
+        nonlocal now, calls
+        calls += 1
+        # The warm-up is slow, and later one call of a hundred is fast.
+        now += 2**-4 if calls == 1 else 2**-10 if calls % 100 == 0 else 2**-9
 
-    found = times_ms({"a": action}, seconds=0.2)["a"]
-    assert len(calls) > 16
-    assert 1 <= found.least <= found.median
+    found = times_ms({"a": action}, seconds=1)["a"]
+    assert calls > 500
+    assert (found.least, found.median) == (1e3 * 2**-10, 1e3 * 2**-9)
     assert "the machine is busy" not in str(Times(2.0, 1.0))
     assert str(Times(77.0, 0.25)) == "77.00 ms (the fastest 0.25: the machine is busy)"
 

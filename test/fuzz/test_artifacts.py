@@ -51,7 +51,8 @@ def test_no_mutant_ends_the_runtime(tmp_path: Path) -> None:
 def test_crashes_and_hangs_are_kept(
     samples: list[Sample], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(artifacts, "_SECONDS", 1.0)
+    # Also the limit for the start of the process, on a busy machine.
+    monkeypatch.setattr(artifacts, "_SECONDS", 3.0)
     script = tmp_path / "child.py"
     script.write_text(FAKE.format(here=str(HERE), runtime=str(HERE.parents[1] / "runtime")))
     counts = artifacts.check(samples, 1, 0, 12, tmp_path, script=script)
@@ -65,7 +66,7 @@ def test_crashes_and_hangs_are_kept(
     texts = [path.with_suffix(".txt").read_text() for path in kept]
     assert texts[0].startswith("was killed by signal 11\n")
     assert texts[1].startswith("exited with 1\na message at the end\n")
-    assert texts[2].startswith("took longer than 1 s\n")
+    assert texts[2].startswith("took longer than 3 s\n")
     assert "mutant 3 of seed 1\n" in texts[0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,8 +15,10 @@ from convoy.artifact import write_artifact
 
 @pytest.fixture(scope="session")
 def compile_c(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., bytes]:
-    """Compiles a C file of this folder to a shared library and returns its bytes."""
+    """Compiles a C file of this folder to a shared library and returns its bytes. Hundreds of tests
+    need the same few libraries, so each is compiled once."""
 
+    @functools.cache
     def compile_one(source: str, *flags: str) -> bytes:
         out = tmp_path_factory.mktemp("native") / "native.so"
         command = [
