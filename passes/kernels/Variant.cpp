@@ -51,8 +51,11 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
   builder.setInsertionPointToStart(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(context), word = builder.getI32Type(),
        array = LLVM::LLVMArrayType::get(word, variant.arguments.size());
-  size_t structPlace = variant.tensors.size() + variant.maps.size();
-  SmallVector<Type> parameters(structPlace + 1, pointer);
+  SmallVector<Type> parameters(variant.tensors.size() + variant.maps.size(), pointer);
+  if (variant.launches > 1)
+    parameters.push_back(word);
+  size_t structPlace = parameters.size();
+  parameters.push_back(pointer);
   auto nothing = LLVM::LLVMVoidType::get(context);
   auto function = LLVM::LLVMFuncOp::create(builder, loc, variant.function,
                                            LLVM::LLVMFunctionType::get(nothing, parameters));
@@ -61,12 +64,15 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
   function.setArgAttr(structPlace, byValue.getName(), byValue.getValue());
 
   size_t tensors = graph.getNumArguments() + graph.getNumResults();
-  SmallVector<Type> types(tensors + variant.maps.size(), pointer);
+  size_t pointers = tensors + variant.maps.size();
+  SmallVector<Type> types(pointers, pointer);
+  if (variant.launches > 1)
+    types.push_back(word);
   auto kernel =
       LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(nothing, types));
   for (size_t place = 0; place < tensors; ++place)
     kernel.setArgAttr(place, LLVM::LLVMDialect::getNonNullAttrName(), builder.getUnitAttr());
-  for (size_t place = tensors; place < types.size(); ++place)
+  for (size_t place = tensors; place < pointers; ++place)
     setTensorMap(builder, kernel, place);
   auto set = [&](StringRef attribute, Attribute value) { kernel->setAttr(attribute, value); };
   set(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
@@ -106,6 +112,8 @@ DictionaryAttr writeVariant(OpBuilder &builder, cudnn::GraphOp graph, const Vari
       builder.getNamedAttr("chip", builder.getStringAttr(chip)),
       builder.getNamedAttr("tf32", builder.getBoolAttr(variant.tf32)),
   };
+  if (variant.launches > 1)
+    entry.push_back(builder.getNamedAttr("launches", builder.getI64IntegerAttr(variant.launches)));
   if (!variant.maps.empty())
     entry.push_back(builder.getNamedAttr("tensor_maps", describeMaps(builder, variant.maps)));
   return builder.getDictionaryAttr(entry);

@@ -43,6 +43,9 @@ struct Variant {
   llvm::StringRef onlyChip; ///< the only architecture that supports the kernel; empty if all
                             ///< architectures from the program's on do
   bool tf32 = false;        ///< rounds factors of f32 to TF32
+  /// Number of launches, one after another. If there are several, the function takes the number of
+  /// the launch before the struct.
+  int64_t launches = 1;
 
   template <typename Arguments> void setArguments(const Arguments &values) {
     static_assert(std::is_trivially_copyable_v<Arguments> && alignof(Arguments) == sizeof(int32_t));

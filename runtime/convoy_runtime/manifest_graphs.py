@@ -110,7 +110,7 @@ class KernelTensorMap:
 @value_type(frozen=True, slots=True)
 class GraphKernel:
     """A kernel that computes a graph. Its arguments are pointers to the graph's tensors, then its
-    tensor maps."""
+    tensor maps, then with `launches` the number of the launch."""
 
     name: str = field(metadata=about("The entry point in the member `kernels/<name>.ptx`.", SYMBOL))
     variant: str = field(
@@ -134,6 +134,15 @@ class GraphKernel:
     )
     tensor_maps: tuple[KernelTensorMap, ...] = field(
         default=(), metadata=about("The matrices that it copies in boxes.", presence=OMITTED)
+    )
+    launches: int = field(
+        default=0,
+        metadata=about(
+            "The number of launches, one after another, that compute the graph together. 0 for one "
+            "launch, without the argument.",
+            INT32,
+            OMITTED,
+        ),
     )
 
 

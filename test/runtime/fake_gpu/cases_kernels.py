@@ -112,6 +112,17 @@ def test_tensor_maps_follow_the_pointers(write: Write) -> None:
         load(write(other, preference="kernel"))
 
 
+def test_launches_are_numbered(write: Write) -> None:
+    """The fake driver refuses a launch whose number is not the next of 0, 1, 2, 0, 1, ..."""
+    stepped = kernel("stepped_fast", launches=3)
+    path = write(stepped, preference="only_kernel")
+    for _ in range(2):
+        (report,) = load(path)
+        assert report.kernel == "stepped_fast"
+    with pytest.raises(CudaError, match="cuLaunchKernel"):
+        load(write(replace(stepped, launches=4), preference="only_kernel"))
+
+
 FAST, SLOW, WRONG = (kernel(variant) for variant in ("fast", "slow", "wrong"))
 
 

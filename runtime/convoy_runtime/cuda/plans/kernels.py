@@ -123,7 +123,7 @@ class KernelPlan(Plan):
     ) -> None:
         kernel, values = self.loaded.kernel, pointer_array(list(pointers))
         sizes = (kernel.grid, 1, 1), (kernel.block, 1, 1), kernel.shared_bytes
-        # The driver copies arguments when it enqueues the kernel.
+        # The driver copies arguments when it enqueues a kernel.
         maps = [
             tensor_map(
                 queue.driver,
@@ -134,14 +134,19 @@ class KernelPlan(Plan):
             )
             for each in kernel.tensor_maps
         ]
-        launch(
-            queue,
-            self.loaded.function,
-            *sizes,
-            ctypes.addressof(values),
-            len(pointers),
-            [each.getPtr() for each in maps],
-        )
+        number = ctypes.c_int32()
+        others = [each.getPtr() for each in maps]
+        if kernel.launches:
+            others.append(ctypes.addressof(number))
+        for number.value in range(max(1, kernel.launches)):
+            launch(
+                queue,
+                self.loaded.function,
+                *sizes,
+                ctypes.addressof(values),
+                len(pointers),
+                others,
+            )
 
     def text(self) -> str:
         return f"{self.loaded.ptx}:{base64.b64encode(self.loaded.image).decode()}"
