@@ -68,6 +68,11 @@ def Cudnn_NanPropagation : Cudnn_Enum<"NanPropagation", "cudnnNanPropagation_t",
   I32EnumAttrCase<"NotPropagateNan", 0, "not_propagate_nan">, I32EnumAttrCase<"PropagateNan", 1, "propagate_nan">]>;
 def Cudnn_NanPropagationAttr : Cudnn_EnumAttr<Cudnn_NanPropagation, "nan_propagation">;
 
+def Cudnn_RecurrentMode : Cudnn_Enum<"RecurrentMode", "cudnnRNNMode_t", [
+  I32EnumAttrCase<"RnnRelu", 0, "rnn_relu">, I32EnumAttrCase<"RnnTanh", 1, "rnn_tanh">, I32EnumAttrCase<"Lstm", 2, "lstm">,
+  I32EnumAttrCase<"Gru", 3, "gru">]>;
+def Cudnn_RecurrentModeAttr : Cudnn_EnumAttr<Cudnn_RecurrentMode, "recurrent_mode">;
+
 def Cudnn_TensorReordering : Cudnn_Enum<"TensorReordering", "cudnnBackendTensorReordering_t", [
   I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Int8x32", 1, "int8x32">, I32EnumAttrCase<"F16x16", 2, "f16x16">,
   I32EnumAttrCase<"F8_128x4", 3, "f8_128x4">]>;
