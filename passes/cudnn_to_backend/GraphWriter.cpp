@@ -147,6 +147,10 @@ LogicalResult GraphWriter::write(FuncOp func) {
                   cudnn::ReductionOp, cudnn::ResampleBackwardOp, cudnn::ResampleOp,
                   cudnn::ReshapeOp, cudnn::RngOp, cudnn::SdpaForwardOp, cudnn::SignalOp>(
                 [&](auto op) { return lower(*this, op); })
+            .Case([](cudnn::RecurrentOp op) {
+              return op.emitOpError("expects a graph that is marked 'only_kernel', because cuDNN's "
+                                    "graphs have no recurrent layers");
+            })
             .Default([](Operation *op) {
               return op->emitOpError(
                   "expects to be canonicalized or outlined before its graph is built");

@@ -40,6 +40,7 @@ std::string operationName(Operation &op) {
         name.consume_back("_fwd");
         return name.str();
       })
+      .Case([](cudnn::RecurrentOp op) { return cudnn::stringifyRecurrentMode(op.getMode()).str(); })
       .Case([](cudnn::ReductionOp op) {
         return "reduce_" + cudnn::stringifyReductionMode(op.getMode()).str();
       })
@@ -89,6 +90,10 @@ int64_t productFlops(Operation &op) {
       })
       .Case([&](cudnn::MatmulOp op) {
         return 2 * elements(op.getY().getType().getShape()) * op.getA().getType().getShape().back();
+      })
+      .Case([&](cudnn::RecurrentOp op) {
+        return 2 * elements(op.getGiven().getType().getShape()) *
+               op.getWeights().getType().getShape().front();
       })
       .Default([](Operation *) { return 0; });
 }

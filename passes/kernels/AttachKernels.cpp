@@ -15,6 +15,7 @@
 #include "passes/kernels/MatmulKernels.h"
 #include "passes/kernels/MatmulWgmmaKernels.h"
 #include "passes/kernels/MeanKernels.h"
+#include "passes/kernels/RecurrentKernels.h"
 #include "passes/kernels/StemKernels.h"
 
 namespace convoy {
@@ -113,7 +114,10 @@ bool AttachKernelsPass::attach(cudnn::GraphOp graph, SmallVector<Variant, 0> var
 LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
   std::string reason;
   if (getPreference(graph) == Preference::OnlyKernel) {
-    if (!attach(graph, stemVariants(graph, reason), Preference::OnlyKernel, reason))
+    SmallVector<Variant, 0> variants = isa<cudnn::RecurrentOp>(graph.getBody().front().front())
+                                           ? recurrentVariants(graph, reason)
+                                           : stemVariants(graph, reason);
+    if (!attach(graph, std::move(variants), Preference::OnlyKernel, reason))
       return graph.emitOpError("expects a form with a kernel, because it is marked 'only_kernel', "
                                "but ")
              << reason;

@@ -89,6 +89,13 @@ DEVICE u32x4 loadShared(u32 address) {
   return four;
 }
 
+/// Stores 16 bytes at an address of shared memory.
+DEVICE void storeShared(u32 address, u32x4 four) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(four.x), "r"(four.y),
+               "r"(four.z), "r"(four.w)
+               : "memory");
+}
+
 DEVICE u32 loadWord(u32 address) {
   u32 word;
   asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
@@ -105,6 +112,19 @@ DEVICE void atomicOr(u32 address, u32 bits) {
 DEVICE void syncCluster() {
   asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
                    : "memory");
+}
+/// The two parts of syncCluster.
+DEVICE void arriveAtCluster() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+DEVICE void waitForCluster() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+/// Stores 16 bytes at `address` of the shared memory of block `rank` of the cluster.
+DEVICE void storeCluster(u32 address, u32 rank, u32x4 four) {
+  u32 there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(there), "r"(four.x),
+               "r"(four.y), "r"(four.z), "r"(four.w)
+               : "memory");
 }
 /// Loads four floats at `address` of the shared memory of block `rank` of the cluster.
 DEVICE Floats loadCluster(u32 address, u32 rank) {

@@ -211,6 +211,66 @@ struct MeanArguments {
   int lanes, warps, split; ///< as in MatmulArguments
 };
 
+/// What a step of a recurrent layer computes from the products of input and state (recurrent.h).
+enum RecurrentMode : int { kRnnRelu, kRnnTanh, kLstm, kGru };
+
+/// recurrent.cu and recurrent_step.cu: the states y[t, n, h] of a recurrent layer.
+struct RecurrentArguments {
+  int mode; ///< a RecurrentMode
+  int steps, rows, size;
+  int reverse; ///< whether the last step is the first one
+  int warps;   ///< warps per block; in recurrent.cu a multiple of `groups`
+  int groups;  ///< groups of columns of w per block
+  int split;   ///< blocks per cluster, which share the columns
+};
+/// Sequences per block. A group of columns has eight pieces of 16 bytes for each row of w, the same
+/// number for each gate; steps of the sum are 64 bytes of a row of the state.
+constexpr int kRecurrentRows = 8, kRecurrentPieces = 8, kRecurrentStepBytes = 64;
+/// Registers of a thread of recurrent.cu that hold w, and numbers of the state that it computes.
+constexpr int kRecurrentHeld = 64, kRecurrentMostStates = 2;
+
+/// Geometry of the columns of w for elements of `bytes` bytes.
+struct RecurrentTile {
+  int bytes;
+
+  constexpr int width() const { return 16 / bytes; }
+  /// Rows of w per step of the sum, and registers for a step of a group.
+  constexpr int step() const { return kRecurrentStepBytes / bytes; }
+  constexpr int registers() const { return step() * width() / 4 * bytes / 4; }
+  /// States that a group of columns computes, for `gates` gates.
+  constexpr int units(int gates) const { return kRecurrentPieces / gates * width(); }
+  /// Numbers of a row of a group's sums in shared memory: without the last one, and without the one
+  /// in the middle, the threads of a warp would write to the same banks.
+  constexpr int pitch() const { return kRecurrentPieces * width() + 1; }
+  constexpr int sumBytes() const { return kRecurrentRows * pitch() * 4; }
+};
+
+/// Shared memory of recurrent.cu in bytes: two buffers of the state, the block's part of the next
+/// state, the sums of each warp, and the part of w that is not in registers.
+struct RecurrentShared {
+  RecurrentTile tile;
+  int size, gates, warps, groups;
+
+  /// Steps of the sum, and the most of a warp; the latter in registers.
+  constexpr int steps() const { return (size + tile.step() - 1) / tile.step(); }
+  constexpr int parts() const { return warps / groups; }
+  constexpr int own() const { return (steps() + parts() - 1) / parts(); }
+  constexpr int held() const { return kRecurrentHeld / tile.registers(); }
+  /// Rows of the state begin in alternate halves of the banks.
+  constexpr int pitch() const { return (steps() + 1) / 2 * 128 + 64; }
+  constexpr int stateBytes() const { return kRecurrentRows * pitch(); }
+  constexpr int partBytes() const {
+    return kRecurrentRows * groups * tile.units(gates) * tile.bytes;
+  }
+  constexpr int sumsBytes() const { return warps * tile.sumBytes(); }
+  constexpr int weightBytes() const {
+    return (own() > held() ? own() - held() : 0) * warps * tile.registers() * 128;
+  }
+  constexpr int allBytes() const {
+    return 2 * stateBytes() + partBytes() + sumsBytes() + weightBytes();
+  }
+};
+
 /// stem.cu and stem_wgmma.cu: convolution, bias, relu and max pooling of an image.
 struct StemArguments {
   int images, height, width, channels;       ///< x

@@ -77,3 +77,11 @@ cudnn.graph @fixed(%x: !cudnn.tensor_desc<2x4x4xf32>) -> !cudnn.tensor_desc<2x4x
   %0 = cudnn.reduction add(%x) type = f32 is_deterministic = true : !cudnn.tensor_desc<2x4x4xf32> -> !cudnn.tensor_desc<2x4x1xf32>
   cudnn.return %0 : !cudnn.tensor_desc<2x4x1xf32>
 }
+
+// -----
+
+cudnn.graph @recurrent(%x: !cudnn.tensor_desc<5x2x16xf16>, %w: !cudnn.tensor_desc<16x16xf16>) -> !cudnn.tensor_desc<5x2x16xf16> {
+  // expected-error @+1 {{expects a graph that is marked 'only_kernel', because cuDNN's graphs have no recurrent layers}}
+  %y = cudnn.recurrent rnn_tanh given(%x : !cudnn.tensor_desc<5x2x16xf16>) weights(%w : !cudnn.tensor_desc<16x16xf16>) -> y(!cudnn.tensor_desc<5x2x16xf16>)
+  cudnn.return %y : !cudnn.tensor_desc<5x2x16xf16>
+}

@@ -13,6 +13,8 @@
 // With and without a build function.
 // CHECK-SAME: name = "kernel_alone", ops = ["convolution", "maxpool"], products = {dtype = "float16", flops = 294912 : i64}, tensors
 // CHECK-SAME: name = "none", ops = ["relu"], symbol
+// 2 x 5x2x48 x 16.
+// CHECK-SAME: name = "recurrent", ops = ["gru"], products = {dtype = "float16", flops = 15360 : i64}, tensors
 
 cudnn.graph @groups(%x: !cudnn.tensor_desc<1x8x7x7xf16, NHWC>, %w: !cudnn.tensor_desc<6x4x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x6x5x5xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1]
@@ -58,4 +60,11 @@ cudnn.graph @kernel_alone(%x: !cudnn.tensor_desc<1x4x16x16xf16, NHWC>, %w: !cudn
 cudnn.graph @none(%x: !cudnn.tensor_desc<1x8x7x7xf16, NHWC>) -> !cudnn.tensor_desc<1x8x7x7xf16, NHWC> {
   %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !cudnn.tensor_desc<1x8x7x7xf16, NHWC> -> !cudnn.tensor_desc<1x8x7x7xf16, NHWC>
   cudnn.return %0 : !cudnn.tensor_desc<1x8x7x7xf16, NHWC>
+}
+
+cudnn.graph @recurrent(%x: !cudnn.tensor_desc<5x2x48xf16>, %w: !cudnn.tensor_desc<16x48xf16>) -> !cudnn.tensor_desc<5x2x16xf16>
+    attributes {cudnn.preference = "only_kernel"} {
+  %0 = cudnn.recurrent gru given(%x : !cudnn.tensor_desc<5x2x48xf16>) weights(%w : !cudnn.tensor_desc<16x48xf16>)
+      -> y(!cudnn.tensor_desc<5x2x16xf16>)
+  cudnn.return %0 : !cudnn.tensor_desc<5x2x16xf16>
 }

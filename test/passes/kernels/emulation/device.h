@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Takes the place of runtime/device/device.h: the instructions that recurrent.h uses, on the host.
+// Every thread of a grid is a fiber (grid.cpp). Addresses of shared memory are offsets.
+
+#ifndef CONVOY_EMULATION_DEVICE_H
+#define CONVOY_EMULATION_DEVICE_H
+
+#include "kernel_abi.h"
+#include <cmath>
+#include <cstring>
+#include <unistd.h>
+
+using namespace convoy::device;
+
+#define DEVICE static inline __attribute__((unused))
+#define METHOD
+#define LIBRARY extern "C"
+
+using u32 = unsigned;
+using f16 = _Float16;
+using bf16 = __bf16;
+
+struct alignas(16) u32x4 {
+  u32 x, y, z, w;
+};
+template <typename T, int count> struct Vector {
+  typedef T Of __attribute__((ext_vector_type(count), aligned(16)));
+};
+template <typename T, int count> using Elements = typename Vector<T, count>::Of;
+
+/// The shared memory of block `rank` of the running fiber's cluster; that of its own block if
+/// negative. Stops the process if 16 bytes at `address` are not inside, or not aligned.
+char *sharedMemory(int rank, u32 address);
+#define shared sharedMemory(-1, 0)
+
+u32 threadId();
+u32 blockId();
+void syncBlock();
+void arriveAtCluster();
+void waitForCluster();
+/// What a warp multiplies in mma.m16n8k16 and mma.m16n8k8.
+enum class Factor { F16, Bf16, Tf32 };
+void multiplyWarp(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1, Factor factor);
+
+// unistd.h has a function of this name.
+#define sync syncBlock
+DEVICE void syncCluster() {
+  arriveAtCluster();
+  waitForCluster();
+}
+
+DEVICE u32 sharedAddress(const void *pointer) {
+  return static_cast<u32>(static_cast<const char *>(pointer) - shared);
+}
+DEVICE u32x4 loadShared(u32 address) {
+  u32x4 four;
+  std::memcpy(&four, sharedMemory(-1, address), sizeof four);
+  return four;
+}
+DEVICE void storeShared(u32 address, u32x4 four) {
+  std::memcpy(sharedMemory(-1, address), &four, sizeof four);
+}
+DEVICE void storeCluster(u32 address, u32 rank, u32x4 four) {
+  std::memcpy(sharedMemory(static_cast<int>(rank), address), &four, sizeof four);
+}
+
+template <typename T> struct Element {
+  static void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
+    multiplyWarp(c, a, b0, b1,
+                 sizeof(T) == 4           ? Factor::Tf32
+                 : __is_same(T, _Float16) ? Factor::F16
+                                          : Factor::Bf16);
+  }
+  /// To TF32, with ties away from zero.
+  static u32 round(u32 one) { return (one + 0x1000) & ~0x1fffU; }
+};
+
+DEVICE int min(int a, int b) { return a < b ? a : b; }
+DEVICE float exp2(float value) { return ::exp2f(value); }
+DEVICE float reciprocal(float value) { return 1 / value; }
+
+#endif // CONVOY_EMULATION_DEVICE_H
