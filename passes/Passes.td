@@ -468,6 +468,31 @@ def TcpFormStemsPass : Pass<"tcp-form-stems", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
+def TcpFormRecurrentPass : Pass<"tcp-form-recurrent", "::mlir::func::FuncOp"> {
+  let summary = "form groups of the loops of recurrent networks, for Convoy's recurrent kernels";
+  let description = [{
+    A `tcp.scan` that is one direction of a layer of an LSTM, a GRU or an RNN becomes a group with the
+    anchor `recurrent` (passes/common/Recurrent.h has the conditions). The results of the group are
+    the stacked hidden states, of which the last state is a slice, and for an LSTM the last cell.
+    With `remarks` every other scan gets a remark with the reason. Functions with
+    `tcp.target = "cpu"` are unchanged.
+
+    ```mlir
+    %h, %y = tcp.scan trips 8 carried(%h0 : tensor<4x8xf16>) sliced(%x : tensor<8x4x8xf16>) invariant(%w : tensor<8x8xf16>) { ... }
+    ```
+
+    becomes
+
+    ```mlir
+    %y = tcp.isolated_group %h0, %x, %w attributes {anchor = "recurrent", pattern = "rnn_tanh"} { ... }
+    %0 = tcp.slice %y {sizes = array<i64: 1, 4, 8>, starts = array<i64: 7, 0, 0>, strides = array<i64: 1, 1, 1>}
+    %h = tcp.reshape %0
+    ```
+  }];
+  let options = [Option<"remarks", "remarks", "bool", "false", "explain why a scan is not a recurrent layer">];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+}
+
 def TcpFormGroupsPass : Pass<"tcp-form-groups", "::mlir::func::FuncOp"> {
   let summary = "form groups of ops that cuDNN supports as one graph";
   let description = [{

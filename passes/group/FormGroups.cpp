@@ -322,7 +322,10 @@ void FormGroupsPass::runOnOperation() {
   grouped.clear();
   outside.clear();
   SmallVector<Block *> blocks = {&function.getBody().front()};
-  function.walk([&](ScanOp scan) { blocks.push_back(&scan.getBody().front()); });
+  function.walk([&](ScanOp scan) {
+    if (!isa<IsolatedGroupOp>(scan->getParentOp()))
+      blocks.push_back(&scan.getBody().front());
+  });
   for (Block *block : blocks)
     runOnBlock(*block);
 }

@@ -5,6 +5,7 @@
 
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"
+#include "passes/common/Recurrent.h"
 #include "passes/common/Stem.h"
 #include "passes/fusion/GroupGraph.h"
 #include "passes/fusion/OpsToCudnn.h"
@@ -42,6 +43,11 @@ void VerifyGroupsPass::runOnOperation() {
     auto anchor = group->getAttrOfType<StringAttr>(kAnchorAttr);
     if (anchor && anchor.getValue() == kStemAnchor) {
       if (!matchStemGroup(group, reason))
+        fail(reason);
+      return;
+    }
+    if (anchor && anchor.getValue() == kRecurrentAnchor) {
+      if (!matchRecurrentGroup(group, reason))
         fail(reason);
       return;
     }

@@ -74,6 +74,7 @@ static void populate_group(OpPassManager &pm, const PipelineOptions &options) {
   if (!isFor(options, tcp::Target::Cuda))
     return;
   pm.addNestedPass<func::FuncOp>(createTcpFormStemsPass({options.allowTf32}));
+  pm.addNestedPass<func::FuncOp>(createTcpFormRecurrentPass());
   pm.addNestedPass<func::FuncOp>(
       createTcpFormGroupsPass({options.supportTable, options.allowTf32}));
   pm.addPass(createTcpVerifyGroupsPass({options.supportTable, options.allowTf32}));

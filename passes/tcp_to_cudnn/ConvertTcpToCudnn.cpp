@@ -11,6 +11,7 @@
 #include "passes/fusion/OpsToCudnn.h"
 #include "passes/tcp_to_cudnn/GraphTable.h"
 #include "passes/tcp_to_cudnn/OrderOperations.h"
+#include "passes/tcp_to_cudnn/RecurrentGraph.h"
 #include "passes/tcp_to_cudnn/StemGraph.h"
 
 namespace convoy {
@@ -48,6 +49,12 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
       offsets.assign(inputs.size(), 0);
       pattern = kStemAnchor;
     }
+  } else if (anchor && anchor.getValue() == kRecurrentAnchor) {
+    if (std::optional<Recurrent> layer = matchRecurrentGroup(group, reason)) {
+      graph = buildRecurrentGraph(builder, "graph", group, *layer);
+      offsets.assign(inputs.size(), 0);
+      pattern = layer->mode;
+    }
   } else if (std::optional<GroupOps> ops = GroupOps::of(group, reason)) {
     if (std::optional<GroupGraph> made = buildGroupGraph(builder, "graph", *ops, reason)) {
       graph = made->graph.release();
@@ -66,7 +73,7 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
 
   builder.setInsertionPoint(group);
   SmallVector<Type> types(group.getResultTypes());
-  for (Type other : graph.getResultTypes().drop_front()) {
+  for (Type other : graph.getResultTypes().drop_front(types.size())) {
     auto desc = cast<cudnn::TensorDescType>(other);
     types.push_back(RankedTensorType::get(desc.getPhysicalShape(), desc.getElementType()));
   }
@@ -86,7 +93,7 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
       });
   if (!areWhole)
     execute.setOffsets(offsets);
-  group.replaceAllUsesWith(execute.getResults().take_front());
+  group.replaceAllUsesWith(execute.getResults().take_front(group.getNumResults()));
   group.erase();
   return success();
 }

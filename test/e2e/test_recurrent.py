@@ -102,8 +102,9 @@ def _phases(name: str, steps: int, target: str) -> tuple[dict[str, int], Manifes
     return lines, compiled.manifest
 
 
-#: Calls of a step on a GPU: the product with its sum, and a kernel for the gates.
-_CALLS = {"lstm": 2, "lstm_projection": 3, "gru": 2, "rnn_tanh": 1, "rnn_relu": 1}
+#: Calls of a step on a GPU. A layer is one call for all steps, unless it has a projection: then a
+#: product with its sum, a kernel for the gates, and the projection.
+_CALLS = {"lstm": 0, "lstm_projection": 3, "gru": 0, "rnn_tanh": 0, "rnn_relu": 0}
 
 
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
@@ -126,9 +127,11 @@ def test_program_does_not_grow_with_the_sequence(name: str, target: str) -> None
 @pytest.mark.parametrize("name", ["lstm", "gru", "rnn_tanh"])
 def test_calls_of_a_run_on_the_gpu(name: str, tmp_path: Path) -> None:
     """`convoy_main` makes the calls of the manifest, with other elements in each step, and no call
-    reads or writes outside of the buffers."""
+    reads or writes outside of the buffers. Rows of the state that are no multiple of 16 bytes keep
+    the loop."""
     trips = 7
-    compiled = convoy.compile(_network(name), (torch.randn(trips, 2, 40),), target="cuda")
+    network = _network(name, hidden=46)
+    compiled = convoy.compile(network, (torch.randn(trips, 2, 40),), target="cuda")
     compiled.save(tmp_path / "model.convoy")
     artifact = open_artifact(tmp_path / "model.convoy")
     manifest = artifact.manifest
@@ -160,3 +163,16 @@ def test_calls_of_a_run_on_the_gpu(name: str, tmp_path: Path) -> None:
     assert all(
         any(begin < high and low < end for low, high in written) for begin, end in arena_reads
     )
+
+
+@pytest.mark.parametrize("name", ["lstm", "gru", "rnn_tanh", "rnn_relu"])
+def test_a_layer_is_one_call_on_the_gpu(name: str) -> None:
+    """Each direction of both layers: a product with all inputs, and a call for all steps."""
+    manifest = convoy.compile(_network(name), (torch.randn(7, 2, 40),), target="cuda").manifest
+    graphs = [manifest.graphs[call.graph] for call in manifest.calls]
+    layers = [graph for graph in graphs if graph.ops == (name,)]
+    assert len(layers) == 4
+    assert len(graphs) == 8
+    for graph in layers:
+        assert graph.preference == "only_kernel"
+        assert [kernel.launches for kernel in graph.kernels][-1] == 7

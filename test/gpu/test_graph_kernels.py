@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import test_kernels
+import test_recurrent
 from test_kernels import gpu  # noqa: F401 (the fixture)
 
 pytestmark = pytest.mark.gpu
@@ -24,10 +25,11 @@ TF32_TOLERANCE = TOLERANCE | {"float32": 5e-3}
 
 
 def build(name: str):
-    """The module and its inputs: a convolution or a product with its epilogue, a mean, or the first
-    layers of a network."""
+    """The module and its inputs: a convolution or a product with its epilogue, a mean, the first
+    layers of a network, or a recurrent layer."""
     import torch
     import torch.nn.functional as F
+    from recurrent_cases import Recurrent
     from torch import nn
 
     torch.manual_seed(0)
@@ -299,6 +301,22 @@ def build(name: str):
         ),
         "attention_windows": (Attention(), [(64, 3, 49, 32)] * 3 + [(1, 3, 49, 49)]),
         "product_alone": (nn.Linear(64, 8, bias=False), [(9, 64)]),
+        # Weights in registers alone; in shared memory too; states that fill no group of columns and
+        # sequences that fill no block; one block, and several steps of a sum for each warp.
+        "recurrent_lstm": (Recurrent(nn.LSTM, 64, 256), [(20, 1, 64)]),
+        "recurrent_lstm_wide": (Recurrent(nn.LSTM, 64, 512), [(20, 19, 64)]),
+        "recurrent_lstm_odd": (
+            Recurrent(nn.LSTM, 24, 104),
+            [(17, 3, 24), (1, 3, 104), (1, 3, 104)],
+        ),
+        "recurrent_lstm_large": (Recurrent(nn.LSTM, 64, 1024), [(5, 2, 64)]),
+        "recurrent_gru": (Recurrent(nn.GRU, 64, 512), [(20, 8, 64), (1, 8, 512)]),
+        "recurrent_gru_odd": (Recurrent(nn.GRU, 24, 72, bias=False), [(17, 9, 24)]),
+        "recurrent_tanh": (Recurrent(nn.RNN, 64, 512), [(20, 11, 64)]),
+        "recurrent_relu": (
+            Recurrent(nn.RNN, 24, 40, nonlinearity="relu"),
+            [(17, 1, 24), (1, 1, 40)],
+        ),
     }
     module, shapes = table[name]
     inputs = tuple(torch.randn(shape) for shape in shapes)
@@ -308,7 +326,7 @@ def build(name: str):
         # The first step of the first sequence, and the end of the second one.
         inputs[3][0, :, :, :120] = -torch.inf
         inputs[3][1, :, :, 70:] = -torch.inf
-    return (module if isinstance(module, Last) else More(module)).eval(), inputs
+    return (module if isinstance(module, (Last, Recurrent)) else More(module)).eval(), inputs
 
 
 CASES = (
@@ -333,6 +351,8 @@ CASES = (
     "attention_windows",
     "product_gelu", "product_tanh", "product_swish", "product_relu6", "product_residual",
     "product_scale", "product_wide", "product_alone",
+    "recurrent_lstm", "recurrent_lstm_wide", "recurrent_lstm_odd", "recurrent_lstm_large",
+    "recurrent_gru", "recurrent_gru_odd", "recurrent_tanh", "recurrent_relu",
 )  # fmt: skip
 #: cuDNN pools no bfloat16; kernels for GELU, attention and products of many rows have no float32.
 OWN_DTYPES = {
@@ -345,6 +365,8 @@ PAIRS = [
     (name, dtype) for name in CASES for dtype in OWN_DTYPES.get(name.partition("_")[0], DTYPES)
 ]
 ANCHORS = {"convolution", "matmul", "avgpool_include_padding"}
+#: Their layers have a product of the inputs before them.
+RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
 
 
 #: Compiles one case, and stores its inputs and expected outputs with it.
@@ -361,7 +383,8 @@ def test_every_kernel_is_correct(name: str, dtype: str, folder: Path) -> None:
         write(name, dtype, folder)
     with convoy_runtime.load(path, tune="quick", plan_cache=False) as program:
         called = [program.manifest.graphs[index] for index in program.manifest.called_graphs]
-        (graph,) = [graph for graph in called if ANCHORS & set(graph.ops)]
+        anchors = RECURRENT if name.startswith("recurrent") else ANCHORS
+        (graph,) = [graph for graph in called if anchors & set(graph.ops)]
         (report,) = [plan for plan in program.plans if plan.graph == graph.name]
         print(
             name,
@@ -383,12 +406,13 @@ def test_every_kernel_is_correct(name: str, dtype: str, folder: Path) -> None:
         ), "it is one for sm_90a's tensor cores"
     # Without tuning, a small convolution or product runs on its first kernel, with poisoned memory;
     # compared with PyTorch. Tuning has compared all others with it.
-    test_kernels.run(
-        folder,
-        name,
-        dtype,
-        TF32_TOLERANCE if name.startswith(("conv", "wgmma", "stem", "grouped")) else TOLERANCE,
-    )
+    if name.startswith("recurrent"):
+        tolerance = test_recurrent.TOLERANCE
+    elif name.startswith(("conv", "wgmma", "stem", "grouped")):
+        tolerance = TF32_TOLERANCE
+    else:
+        tolerance = TOLERANCE
+    test_kernels.run(folder, name, dtype, tolerance)
 
 
 if __name__ == "__main__":

@@ -133,3 +133,58 @@ func.func @empty(%x: tensor<0x8x8xf16>, %w: tensor<0x8x8xf16>) -> tensor<0x8x8xf
   } : tensor<0x8x8xf16>, tensor<0x8x8xf16> -> tensor<0x8x8xf16>
   return %0 : tensor<0x8x8xf16>
 }
+
+// -----
+
+func.func @recurrent_result(%x: tensor<5x2x8xf32>, %w: tensor<8x8xf32>, %h: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  // expected-error@+1 {{does not form one cuDNN graph: not a recurrent layer: expects the stacked hidden states as a result, then the last cell of an LSTM}}
+  %0 = tcp.isolated_group %x, %w, %h attributes {anchor = "recurrent", pattern = "rnn_tanh"} {
+  ^bb0(%a: tensor<5x2x8xf32>, %b: tensor<8x8xf32>, %c: tensor<2x8xf32>):
+    %1:2 = tcp.scan trips 5 carried(%c : tensor<2x8xf32>) sliced(%a : tensor<5x2x8xf32>) invariant(%b : tensor<8x8xf32>) {
+    ^bb0(%state: tensor<2x8xf32>, %element: tensor<2x8xf32>, %weights: tensor<8x8xf32>):
+      %3 = tcp.matmul %state, %weights : tensor<2x8xf32>, tensor<8x8xf32> -> tensor<2x8xf32>
+      %4 = tcp.add %3, %element : tensor<2x8xf32>, tensor<2x8xf32> -> tensor<2x8xf32>
+      %5 = tcp.tanh %4 : tensor<2x8xf32> -> tensor<2x8xf32>
+      tcp.yield %5, %5 : tensor<2x8xf32>, tensor<2x8xf32>
+    } -> tensor<2x8xf32>, tensor<5x2x8xf32>
+    tcp.yield %1#0 : tensor<2x8xf32>
+  } : tensor<5x2x8xf32>, tensor<8x8xf32>, tensor<2x8xf32> -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+
+// -----
+
+func.func @recurrent_others(%x: tensor<5x2x8xf32>, %w: tensor<8x8xf32>, %h: tensor<2x8xf32>) -> tensor<5x2x8xf32> {
+  // expected-error@+1 {{does not form one cuDNN graph: not a recurrent layer: expects one scan, and no other ops but constants}}
+  %0 = tcp.isolated_group %x, %w, %h attributes {anchor = "recurrent", pattern = "rnn_tanh"} {
+  ^bb0(%a: tensor<5x2x8xf32>, %b: tensor<8x8xf32>, %c: tensor<2x8xf32>):
+    %1:2 = tcp.scan trips 5 carried(%c : tensor<2x8xf32>) sliced(%a : tensor<5x2x8xf32>) invariant(%b : tensor<8x8xf32>) {
+    ^bb0(%state: tensor<2x8xf32>, %element: tensor<2x8xf32>, %weights: tensor<8x8xf32>):
+      %3 = tcp.matmul %state, %weights : tensor<2x8xf32>, tensor<8x8xf32> -> tensor<2x8xf32>
+      %4 = tcp.add %3, %element : tensor<2x8xf32>, tensor<2x8xf32> -> tensor<2x8xf32>
+      %5 = tcp.tanh %4 : tensor<2x8xf32> -> tensor<2x8xf32>
+      tcp.yield %5, %5 : tensor<2x8xf32>, tensor<2x8xf32>
+    } -> tensor<2x8xf32>, tensor<5x2x8xf32>
+    %2 = tcp.tanh %1#1 : tensor<5x2x8xf32> -> tensor<5x2x8xf32>
+    tcp.yield %2 : tensor<5x2x8xf32>
+  } : tensor<5x2x8xf32>, tensor<8x8xf32>, tensor<2x8xf32> -> tensor<5x2x8xf32>
+  return %0 : tensor<5x2x8xf32>
+}
+
+// -----
+
+func.func @recurrent_formulas(%x: tensor<5x2x8xf32>, %w: tensor<8x8xf32>, %h: tensor<2x8xf32>) -> tensor<5x2x8xf32> {
+  // expected-error@+1 {{does not form one cuDNN graph: not a recurrent layer: expects the formulas of an LSTM, a GRU or an RNN}}
+  %0 = tcp.isolated_group %x, %w, %h attributes {anchor = "recurrent", pattern = "rnn_tanh"} {
+  ^bb0(%a: tensor<5x2x8xf32>, %b: tensor<8x8xf32>, %c: tensor<2x8xf32>):
+    %1:2 = tcp.scan trips 5 carried(%c : tensor<2x8xf32>) sliced(%a : tensor<5x2x8xf32>) invariant(%b : tensor<8x8xf32>) {
+    ^bb0(%state: tensor<2x8xf32>, %element: tensor<2x8xf32>, %weights: tensor<8x8xf32>):
+      %3 = tcp.matmul %state, %weights : tensor<2x8xf32>, tensor<8x8xf32> -> tensor<2x8xf32>
+      %4 = tcp.add %3, %element : tensor<2x8xf32>, tensor<2x8xf32> -> tensor<2x8xf32>
+      %5 = tcp.sigmoid %4 : tensor<2x8xf32> -> tensor<2x8xf32>
+      tcp.yield %5, %5 : tensor<2x8xf32>, tensor<2x8xf32>
+    } -> tensor<2x8xf32>, tensor<5x2x8xf32>
+    tcp.yield %1#1 : tensor<5x2x8xf32>
+  } : tensor<5x2x8xf32>, tensor<8x8xf32>, tensor<2x8xf32> -> tensor<5x2x8xf32>
+  return %0 : tensor<5x2x8xf32>
+}
