@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Compiles PTX to machine code with the driver's compiler, on threads ahead of use. Errors contain
-the log of ptxas."""
+"""Compiles PTX to machine code, on threads ahead of use: with nvJitLink if it is installed and
+supports the PTX, else with the driver's compiler. Errors contain the log of ptxas."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from convoy_runtime.errors import CudaError
 
 from .device import Device
+from .nvjitlink import open_nvjitlink
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -24,6 +26,8 @@ _T = TypeVar("_T")
 
 #: The size of the buffer for the compiler's messages. The driver truncates longer ones.
 _LOG_BYTES = 8192
+#: An architecture whose code runs on no other one, in PTX for it.
+_ONLY = re.compile(rb"^\.target\s+(sm_\d+[af])", re.MULTILINE)
 
 
 class PtxCompiler:
@@ -70,11 +74,21 @@ class PtxCompiler:
         return self._compile(name) if future is None else future.result()
 
     def _compile(self, name: str) -> bytes:
+        text = bytes(self._members[name]) + b"\0"
+        library = open_nvjitlink(self._device.driver.call("cuDriverGetVersion") // 1000)
+        code = (
+            None
+            if library is None
+            else library.machine_code(name, text, _architecture(self._device, text))
+        )
+        # The driver supports other PTX, or gives the reason why it does not.
+        return self._compile_by_driver(name, text) if code is None else code
+
+    def _compile_by_driver(self, name: str, text: bytes) -> bytes:
         call, kind = (
             self._device.driver.call,
             self._device.driver.module.CUjitInputType.CU_JIT_INPUT_PTX,
         )
-        text = bytes(self._members[name]) + b"\0"
 
         def compiled(options: list[Any], values: list[Any]) -> bytes:
             state = call("cuLinkCreate", len(options), options, values)
@@ -89,6 +103,13 @@ class PtxCompiler:
         # A new thread has no current context.
         with self._device.current():
             return _quoting(self._device, compiled)
+
+
+def _architecture(device: Device, text: bytes) -> str:
+    """Returns the architecture to compile PTX for: that of the device, or the one that the PTX is
+    restricted to."""
+    only = _ONLY.search(text)
+    return f"sm_{device.capability}" if only is None else only[1].decode()
 
 
 def load_ptx(device: Device, text: bytes) -> Any:
