@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch
-from convoy_runtime.cuda.tuning.selection import _compare
+from convoy_runtime.cuda.tuning import selection
+from convoy_runtime.cuda.tuning.selection import (
+    Context,
+    ProgramForms,
+    _compare,
+    choose_in_context,
+)
 
 OLD, NEW = cast("Captured", "old"), cast("Captured", "new")
 
@@ -19,6 +26,9 @@ class FakeStopwatch(Stopwatch):
     def __init__(self, **times: Sequence[float]) -> None:
         self.times = {name: list(figures) for name, figures in times.items()}
         self.launches: list[tuple[Any, int]] = []
+
+    def close(self) -> None:
+        pass
 
     def once(self, captured: Captured, launches: int = 1) -> float:
         self.launches.append((captured, launches))
@@ -35,18 +45,25 @@ def test_known_times_need_no_first_launch() -> None:
     assert watch.launches == [(NEW, 1), (NEW, 1), *([(OLD, 6), (NEW, 3)] * 2)]
 
 
+#: What the two launches take that determine the launches per round.
+FIRST = [5000.0, 5000.0]
+
+
 @pytest.mark.parametrize(
     ("new", "faster", "rounds"),
     [
-        # Two launches determine the launches per round, then each round has one time.
+        # As fast, or slower, in most of the short rounds.
         ([5000.0], False, 3),
-        ([5100.0], False, 3),
-        ([4900.0], True, 7),
+        ([*FIRST, 4900.0, 5100.0, 4900.0, 5100.0], False, 5),
+        # Faster in those and in the long ones.
+        ([4900.0], True, 12),
+        ([*FIRST, 5100.0, 5100.0, 4900.0], True, 12),
         # Only by noise.
-        ([4998.0], False, 7),
-        # Slower at first, but not in the end.
-        ([0, 0, 5100.0, 5100.0, 4990.0, 4900.0], True, 7),
-        ([0, 0, 4900.0, 5100.0], False, 7),
+        ([4998.0], False, 12),
+        # Slower in most of the long rounds, of which the others are not run.
+        ([*FIRST, *[4900.0] * 5, 5100.0], False, 9),
+        ([*FIRST, *[4900.0] * 6, 5100.0], False, 10),
+        ([*FIRST, *[4900.0] * 5, *[5100.0] * 3, 4900.0], True, 12),
     ],
 )
 def test_comparison_of_two_programs(new: list[float], faster: bool, rounds: int) -> None:
@@ -59,3 +76,59 @@ def test_comparison_of_two_programs(new: list[float], faster: bool, rounds: int)
     watch = FakeStopwatch(old=[5000.0], new=new)
     assert _compare(watch, NEW, OLD, 5000.0)[0] is faster
     assert sum(captured == OLD for captured, _ in watch.launches) == rounds
+
+
+def test_short_rounds_come_first() -> None:
+    watch = FakeStopwatch(old=[100.0], new=[90.0])
+    assert _compare(watch, NEW, OLD, 100.0)[0]
+    counts = [launches for captured, launches in watch.launches if captured == OLD]
+    assert counts == [10] * 5 + [40] * 7
+
+
+class FakeCaptured(str):
+    """A program, named after the number of plans that are not the first ones."""
+
+    __slots__ = ()
+
+    def close(self) -> None:
+        pass
+
+
+def test_graphs_without_a_measurable_share_keep_their_first_plan(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a program of 1000 us, a gain of 1 us is accepted: a graph must take 4 us, in all of its
+    calls."""
+    watch = FakeStopwatch(**{"0": [1000.0], "1": [990.0], "2": [980.0]})
+    monkeypatch.setattr(selection, "Stopwatch", lambda *_: watch)
+    alone = {"large": 5.0, "small": 3.0, "often": 3.0}
+    finalists = {
+        index: [
+            SimpleNamespace(
+                place=place,
+                report=SimpleNamespace(trials=[SimpleNamespace(microseconds=microseconds)]),
+            )
+            for place in (0, 1)
+        ]
+        for index, microseconds in enumerate(alone.values())
+    }
+    compared: list[str] = []
+    context = SimpleNamespace(
+        manifest=SimpleNamespace(
+            graphs=[SimpleNamespace(name=name) for name in alone],
+            calls=[SimpleNamespace(graph=index) for index in (0, 1, 2, 2)],
+        ),
+        queue=SimpleNamespace(driver=None, stream=0),
+        report_progress=lambda what, *_: compared.append(what.partition(" ")[0]),
+    )
+
+    def capture(chosen: dict[int, Any], form: object) -> FakeCaptured:
+        return FakeCaptured(sum(plan.place for plan in chosen.values()))
+
+    chosen = choose_in_context(
+        cast("Context", context),
+        cast("ProgramForms", SimpleNamespace(capture=capture)),
+        cast("Any", finalists),
+    )
+    assert compared == ["often", "large"]
+    assert [cast("Any", plan).place for plan in chosen.values()] == [1, 0, 1]

@@ -38,13 +38,17 @@ __all__ = [
     "select_plans",
 ]
 
-#: Rounds for comparing whole programs. The first rounds may suffice.
+#: Rounds for comparing whole programs, after short ones that drop most of them.
 ROUNDS = 7
-_FIRST_ROUNDS = 3
 ROUND_MICROSECONDS = 4000.0
+_SHORT_ROUNDS = 5
+_SHORT_ROUND_MICROSECONDS = 1000.0
 #: A change is accepted if it reduces the time of the whole program below this share; a smaller gain
 #: is noise.
 MIN_GAIN = 0.999
+#: A plan that is slower alone is faster inside the program by at most this share of its time,
+#: because its operands are in the L2 cache there.
+_MAX_GAIN_IN_PLACE = 0.25
 #: The form for comparing plans. It clears workspaces once, so that memset nodes that the final form
 #: does not have are not measured.
 _COMPARED_FORM = Form(clear_once=True)
@@ -200,7 +204,8 @@ def choose_in_context(
         finalists: Graph index to plans.
 
     Returns:
-        Graph index to plan.
+        Graph index to plan. A graph whose share of the time is too small for a measurable gain has
+        its first plan.
 
     Raises:
         CudaError: The program cannot be captured or run.
@@ -219,10 +224,14 @@ def choose_in_context(
     with ExitStack() as stack:
         watch = Stopwatch(context.queue.driver, context.queue.stream)
         stack.callback(watch.close)
-        best_microseconds: float | None = None
         best = [program.capture(chosen, _COMPARED_FORM)]
         stack.callback(lambda: best[0].close())
+        watch.once(best[0])
+        best_microseconds = watch.once(best[0])
         for done, index in enumerate(open_graphs):
+            # The following ones take an even smaller share of the time.
+            if share(index) * _MAX_GAIN_IN_PLACE < (1 - MIN_GAIN) * best_microseconds:
+                break
             context.report_progress(
                 f"{context.manifest.graphs[index].name} in the whole program",
                 done,
@@ -244,8 +253,8 @@ def choose_in_context(
 def _compare(
     watch: Stopwatch, new: Captured, best: Captured, best_microseconds: float | None
 ) -> tuple[bool, float, float]:
-    """Compares a program with the best one so far. Stops if it is slower in each of the first
-    rounds.
+    """Compares a program with the best one so far. Stops once it is slower in most of the rounds,
+    of which the first ones are short.
 
     Args:
         watch: Times both.
@@ -259,18 +268,24 @@ def _compare(
     """
     from statistics import median  # imported here, because only measuring needs it
 
-    both = [best, new]
-    ours, theirs = watch.rounds(
-        both,
-        rounds=_FIRST_ROUNDS,
-        microseconds=ROUND_MICROSECONDS,
-        known=[best_microseconds, None],
-    )
-    if all(their >= our for our, their in zip(ours, theirs, strict=True)):
-        return False, median(ours), median(theirs)
-    known = [median(ours), median(theirs)]
-    more = watch.rounds(
-        both, rounds=ROUNDS - _FIRST_ROUNDS, microseconds=ROUND_MICROSECONDS, known=known
-    )
-    our, their = median([*ours, *more[0]]), median([*theirs, *more[1]])
+    known: list[float | None] = [best_microseconds, None]
+    our = their = 0.0
+    for rounds, microseconds in (
+        (_SHORT_ROUNDS, _SHORT_ROUND_MICROSECONDS),
+        (ROUNDS, ROUND_MICROSECONDS),
+    ):
+        ours: list[float] = []
+        theirs: list[float] = []
+        slower = 0
+        while len(ours) < rounds and slower <= rounds // 2:
+            (our,), (their,) = watch.rounds(
+                [best, new], rounds=1, microseconds=microseconds, known=known
+            )
+            ours.append(our)
+            theirs.append(their)
+            slower += their >= our
+            known = [our, their]
+        our, their = median(ours), median(theirs)
+        if slower > rounds // 2:
+            return False, our, their
     return their < our * MIN_GAIN, our, their
