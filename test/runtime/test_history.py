@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from runtime_fixtures import conv_graph
 
+from convoy_runtime.cuda.cudnn.configs import EngineSupport
 from convoy_runtime.cuda.plans.plan import Plan
 from convoy_runtime.cuda.tuning.candidates import Candidate
 from convoy_runtime.cuda.tuning.history import History
@@ -184,3 +185,55 @@ def test_nothing_ran() -> None:
         history.note(GRAPH, [candidate(0, None), candidate(None, None)])
     assert left_out(history) == set()
     assert history.limit(GRAPH, "engines", 8) == 8
+
+
+def with_channels(channels: int) -> Graph:
+    """The convolution of an input with another number of channels."""
+    x, filters, *rest = GRAPH.tensors
+    images, _, *size = x.shape
+    wider = [
+        replace(x, shape=(images, channels, *size)),
+        replace(filters, shape=(filters.shape[0], channels, *filters.shape[2:])),
+    ]
+    return replace(GRAPH, tensors=(*wider, *rest))
+
+
+def test_alternative_that_was_hardly_slower_is_measured() -> None:
+    history, split = History(), GraphAlternative(0, "conv | bias", ())
+    for _ in range(5):
+        history.note_alternative(GRAPH, split.name, 1.04)
+    assert history.alternative_reason(GRAPH, split) is None
+
+
+@pytest.mark.parametrize(("channels", "alike"), [(64, True), (72, True), (128, False)])
+def test_alternatives_are_compared_for_graphs_of_the_same_size(channels: int, alike: bool) -> None:
+    history, split = History(), GraphAlternative(0, "conv | bias", ())
+    for _ in range(2):
+        history.note_alternative(GRAPH, split.name, 1.5)
+    found = history.alternative_reason(with_channels(channels), split)
+    assert (found is not None) is alike
+
+
+def test_engines_that_supported_no_similar_graph_are_not_asked() -> None:
+    history = History()
+    for _ in range(2):
+        history.note_support(GRAPH, EngineSupport(asked={1: False, 2: False, 3: True}))
+    assert history.support(GRAPH).skipped == set()
+    history.note_support(GRAPH, EngineSupport(asked={1: False, 2: True}))
+    assert history.support(GRAPH).skipped == {1}
+    # 2 is asked again, although it refused twice, and 1 was not asked.
+    for _ in range(3):
+        history.note_support(GRAPH, EngineSupport(frozenset({1}), {2: False, 3: False}))
+    assert history.support(GRAPH).skipped == {1}
+    assert history.support(with_channels(128)).skipped == {1}
+    # Other engines may support other alignments and other operations.
+    assert history.support(with_channels(72)).skipped == set()
+    assert history.support(replace(GRAPH, ops=("convolution",))).skipped == set()
+
+
+def test_engines_that_compile_a_kernel_are_asked_once() -> None:
+    history = History()
+    history.note_support(GRAPH, EngineSupport(asked={1: True, 2: True}, compiling={2}))
+    assert history.support(GRAPH).skipped == {2}
+    assert history.support(with_channels(3)).skipped == {2}
+    assert history.support(replace(GRAPH, ops=("convolution",))).skipped == set()

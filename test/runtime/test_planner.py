@@ -21,6 +21,7 @@ from convoy_runtime import ArgumentError, CudnnError, PlanError
 from convoy_runtime.__main__ import main
 from convoy_runtime._native import load_native
 from convoy_runtime.cuda.cudnn import enums
+from convoy_runtime.cuda.cudnn.configs import EngineSupport
 from convoy_runtime.cuda.cudnn.device_files import device_file, device_properties
 from convoy_runtime.cuda.cudnn.errata import Erratum, erratum_of
 from convoy_runtime.cuda.cudnn.library import Cudnn, version_text
@@ -143,6 +144,30 @@ def test_other_values_of_a_knob(
         # Values that cuDNN does not support are detected as well.
         assert max(counts) > 3
         assert len(seen) >= known + sum(counts)
+
+
+def test_engines_are_asked_once(
+    cudnn: Cudnn, cublaslt: None, compile_c: Callable[..., bytes]
+) -> None:
+    planner = Planner(cudnn, LoadOptions(), handle=None, device=device_properties(cudnn, H200))
+    graph, build = conv_graph(), load_native(compile_c("conv.c")).builder("conv_build")
+
+    def engines(support: EngineSupport) -> list[int | None]:
+        with planner.builder.operation_graph(graph, build) as operations:
+            found = planner.candidates(graph, operations, [], ["precompiled"], support=support)
+            return [plan.report.engine for plan in found]
+
+    first = EngineSupport()
+    offered = engines(first)
+    refused = frozenset(engine for engine, supports in first.asked.items() if not supports)
+    assert len(offered) > 3
+    assert len(refused) > 3
+    assert {engine for engine, supports in first.asked.items() if supports} >= {*offered}
+    # Without the engines that refuse the graph, the same plans are left.
+    again = EngineSupport(refused)
+    assert engines(again) == offered
+    assert not refused & {*again.asked}
+    assert engines(EngineSupport(frozenset({offered[0] or 0}))) == offered[1:]
 
 
 def test_every_value_of_every_knob(

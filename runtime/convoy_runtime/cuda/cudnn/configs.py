@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 
 from convoy_runtime.errors import CudnnError
 from convoy_runtime.plan_report import knob_text
@@ -23,7 +24,14 @@ from .enums import (
 )
 from .library import BackendDescriptor, Cudnn
 
-__all__ = ["Config", "config_of", "engine_configs", "heuristic_configs", "knob_values"]
+__all__ = [
+    "Config",
+    "EngineSupport",
+    "config_of",
+    "engine_configs",
+    "heuristic_configs",
+    "knob_values",
+]
 
 #: The number of knobs that is queried first: nearly every engine has fewer, and each takes a
 #: descriptor. Then a number above the size of cudnnBackendKnobType_t in any cuDNN 9.
@@ -69,6 +77,22 @@ class Config:
     def behavior_notes(self) -> tuple[str, ...]:
         """Names (cudnnBackendBehaviorNote_t)."""
         return tuple(name_of(BehaviorNote, note) for note in self.behavior)
+
+
+@dataclass(slots=True)
+class EngineSupport:
+    """The engines that support a graph. To ask one takes a millisecond, and several if it compiles
+    a kernel. Most of them do not support a given graph.
+
+    Attributes:
+        skipped: The engines that need not be asked.
+        asked: The engines that were asked, and whether they support the graph.
+        compiling: The engines among them that compile a kernel.
+    """
+
+    skipped: frozenset[int] = frozenset()
+    asked: dict[int, bool] = field(default_factory=dict)
+    compiling: set[int] = field(default_factory=set)
 
 
 def heuristic_configs(
@@ -125,18 +149,37 @@ def engine_configs(
     rejected: list[str],
     *,
     precompiled: bool,
+    support: EngineSupport | None = None,
 ) -> Iterator[Config]:
-    """Yields all engines that accept the graph, with their default knobs; with `precompiled`, only
-    those that compile no kernel and are cheap to try."""
+    """Yields all engines that accept the graph, with their default knobs.
+
+    Args:
+        cudnn: The library.
+        operations: The operation graph.
+        device: The properties of the device to plan for, if there is no handle.
+        rejected: Receives unexpected errors.
+        precompiled: Whether to leave out engines that compile a kernel; the others are cheap to
+            try.
+        support: The engines that need not be asked; receives the answers of the others.
+    """
+    support = support or EngineSupport()
     (count,) = operations.get(Attribute.OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, Type.INT64, 1)
     for index in range(count):
+        if index in support.skipped:
+            continue
         try:
             config = config_of(cudnn, operations, index, {}, device, source="engines", rank=index)
         except CudnnError as error:
-            if error.name != "CUDNN_STATUS_NOT_SUPPORTED":
+            if error.name == "CUDNN_STATUS_NOT_SUPPORTED":
+                support.asked[index] = False
+            else:
                 rejected.append(f"engines[{index}]: {error.name}: {error.detail}")
             continue
-        if not (precompiled and BehaviorNote.RUNTIME_COMPILATION in config.behavior):
+        support.asked[index] = True
+        compiles = BehaviorNote.RUNTIME_COMPILATION in config.behavior
+        if compiles:
+            support.compiling.add(index)
+        if not (precompiled and compiles):
             yield config
         config.descriptor.close()
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from convoy_runtime._abi import ConvoyCudnn
-from convoy_runtime.cuda.cudnn.configs import Config, config_of, engine_configs
+from convoy_runtime.cuda.cudnn.configs import Config, EngineSupport, config_of, engine_configs
 from convoy_runtime.cuda.cudnn.enums import Attribute, BehaviorNote, Descriptor, NumericalNote, Type
 from convoy_runtime.cuda.cudnn.errata import erratum_of
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor, Cudnn
@@ -208,13 +208,24 @@ class PlanBuilder:
             return json_text(plan)
 
     def any_plans(
-        self, graph: Graph, operations: BackendDescriptor, wanted: Callable[[Config], bool]
+        self,
+        graph: Graph,
+        operations: BackendDescriptor,
+        wanted: Callable[[Config], bool],
+        support: EngineSupport | None = None,
     ) -> Iterator[Plan]:
         """Yields the plans of engines with their default knobs, without regard to the options,
-        except engines with known errors."""
+        except engines with known errors.
+
+        Args:
+            graph: The graph.
+            operations: Its operation graph.
+            wanted: Returns whether to build a configuration.
+            support: As in `engine_configs`.
+        """
         unused: list[str] = []
         for config in engine_configs(
-            self.cudnn, operations, self.device, unused, precompiled=False
+            self.cudnn, operations, self.device, unused, precompiled=False, support=support
         ):
             if erratum_of(graph, config.engine, self.cudnn.version) is None and wanted(config):
                 plan = self._finalized(graph, config, unused, *_from_config(config))

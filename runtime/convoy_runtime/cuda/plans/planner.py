@@ -15,7 +15,12 @@ from contextlib import closing, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from convoy_runtime.cuda.cudnn.configs import Config, engine_configs, heuristic_configs
+from convoy_runtime.cuda.cudnn.configs import (
+    Config,
+    EngineSupport,
+    engine_configs,
+    heuristic_configs,
+)
 from convoy_runtime.cuda.cudnn.enums import BehaviorNote, HeurMode
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor, Cudnn
 from convoy_runtime.errors import CudnnError, PlanError
@@ -169,6 +174,7 @@ class Planner:
         progress: Callable[[str], None] = lambda _: None,
         skip: Callable[[Config], bool] = lambda _: False,
         limit: int | None = None,
+        support: EngineSupport | None = None,
     ) -> Iterator[Plan]:
         """Yields the plans that can be built for `graph`, source by source.
 
@@ -185,6 +191,7 @@ class Planner:
             skip: Returns whether to skip a configuration of `precompiled`, without adding it to
                 `seen`.
             limit: The largest number of plans of one source.
+            support: As in `engine_configs`, for `precompiled`.
         """
         seen = set() if seen is None else seen
         for source in sources:
@@ -198,7 +205,7 @@ class Planner:
                     )
                 continue
             assert operations is not None, "plans of cuDNN need an operation graph"
-            configs = self._configs(graph, operations, source, rejected)
+            configs = self._configs(graph, operations, source, rejected, support)
             wanted = sys.maxsize if limit is None else limit
             while wanted:
                 later: list[Config] = []
@@ -271,13 +278,21 @@ class Planner:
             )
 
     def _configs(
-        self, graph: Graph, operations: BackendDescriptor, source: str, rejected: list[str]
+        self,
+        graph: Graph,
+        operations: BackendDescriptor,
+        source: str,
+        rejected: list[str],
+        support: EngineSupport | None,
     ) -> Iterator[Config]:
         """Yields the configurations of a source, first those that `jobs_ahead` found."""
         cudnn, device = self.builder.cudnn, self.builder.device
-        if source in ("engines", "precompiled"):
+        if source == "engines":
+            yield from engine_configs(cudnn, operations, device, rejected, precompiled=False)
+            return
+        if source == "precompiled":
             yield from engine_configs(
-                cudnn, operations, device, rejected, precompiled=source == "precompiled"
+                cudnn, operations, device, rejected, precompiled=True, support=support
             )
             return
         for rank, (engine, knobs) in enumerate(self._offered.pop((graph.name, source), ())):

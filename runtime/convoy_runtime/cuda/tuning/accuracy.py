@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from convoy_runtime.cuda.cudnn.configs import Config
+from convoy_runtime.cuda.cudnn.configs import Config, EngineSupport
 from convoy_runtime.cuda.cudnn.enums import BehaviorNote, NumericalNote, name_of
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor
 from convoy_runtime.cuda.plans.builder import PlanBuilder
@@ -38,9 +38,14 @@ def is_exact(report: PlanReport) -> bool:
     return report.engine is not None and not notes & _INEXACT
 
 
-def exact_plan(builder: PlanBuilder, graph: Graph, operations: BackendDescriptor) -> Plan | None:
+def exact_plan(
+    builder: PlanBuilder,
+    graph: Graph,
+    operations: BackendDescriptor,
+    support: EngineSupport | None = None,
+) -> Plan | None:
     """Returns the plan of the first exact engine, or None. The options do not restrict it, because
-    it only serves as a reference."""
+    it only serves as a reference. `support` is that of `engine_configs`."""
 
     def exact(config: Config) -> bool:
         notes = {name_of(NumericalNote, note) for note in config.numerical} | {
@@ -48,7 +53,7 @@ def exact_plan(builder: PlanBuilder, graph: Graph, operations: BackendDescriptor
         }
         return not notes & _INEXACT
 
-    return next(builder.any_plans(graph, operations, exact), None)
+    return next(builder.any_plans(graph, operations, exact, support), None)
 
 
 def median_of(results: Sequence[list[np.ndarray]]) -> list[np.ndarray]:

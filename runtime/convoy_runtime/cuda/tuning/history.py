@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """What tuning has learned from similar graphs of the program: which engines and alternatives are
-slow, and how many of the heuristics' plans are worth a measurement."""
+slow, which engines support none of them, and how many of the heuristics' plans are worth a
+measurement."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from math import prod
+from math import gcd, prod
 from typing import Final
 
+from convoy_runtime.cuda.cudnn.configs import EngineSupport
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphTensor
 
 from .accuracy import is_exact
@@ -30,8 +32,8 @@ __all__ = [
 #: EfficientNet, DenseNet-201, RegNetY and ResNeXt-50 this drops 20 % of the plans and no best one;
 #: (5, 1), (3, 2), (2, 3) would drop best ones in ResNeXt.
 _MIN_SLOWDOWNS: Final = ((10.0, 1), (4.0, 2), (2.5, 3))
-#: The same for an alternative.
-_MIN_ALTERNATIVE_SLOWDOWNS: Final = ((1.15, 2), (1.0, 4))
+#: The same for an alternative. Less than 5 % may be due to noise or to the sizes of these graphs.
+_MIN_ALTERNATIVE_SLOWDOWNS: Final = ((1.15, 2), (1.05, 4))
 #: The number of graphs after which most alternatives are skipped.
 MIN_ALTERNATIVE_GRAPHS: Final = min(graphs for _, graphs in _MIN_ALTERNATIVE_SLOWDOWNS)
 #: After this many graphs, the list of a heuristic is cut: at the highest rank that was nearly as
@@ -39,9 +41,16 @@ MIN_ALTERNATIVE_GRAPHS: Final = min(graphs for _, graphs in _MIN_ALTERNATIVE_SLO
 MIN_RANKED_GRAPHS: Final = 3
 MORE_RANKS: Final = 2
 _NEARLY: Final = 1.02
+#: The number of graphs that an engine must refuse before it is not asked about others.
+_MIN_REFUSALS: Final = 3
 #: Doublings of the number of a result's elements in one kind of graph.
 _ENGINE_SIZES: Final = 4
-_ALTERNATIVE_SIZES: Final = 2
+#: The same for each tensor in graphs for which alternatives are compared.
+_ALTERNATIVE_SIZES: Final = 1
+#: Engines require at most this alignment of channels, in elements.
+_ALIGNMENT: Final = 16
+#: Tensors of a higher rank are images or volumes.
+_MATRIX_RANK: Final = 3
 
 
 class History:
@@ -52,6 +61,10 @@ class History:
         self._exact: set[int] = set()
         self._alternatives: defaultdict[object, list[float]] = defaultdict(list)
         self._ranks: defaultdict[tuple[object, str], list[int]] = defaultdict(list)
+        #: The answers of engines: number of refusals, 0 if an engine has supported any graph.
+        self._refusals: defaultdict[object, dict[int, int]] = defaultdict(dict)
+        #: The engines that compile a kernel, by operations: these determine their numbers.
+        self._compiling: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
 
     def note(self, graph: Graph, candidates: Sequence[Candidate]) -> None:
         """Records the times of a graph's candidates."""
@@ -114,6 +127,23 @@ class History:
             "similar graphs"
         )
 
+    def support(self, graph: Graph) -> EngineSupport:
+        """Returns which engines need not be asked for a plan of `graph` that compiles no kernel:
+        those that compile one, and those that refused similar graphs of the same alignment and
+        supported none."""
+        found = self._refusals[_aligned_kind(graph)]
+        refusing = {engine for engine, count in found.items() if count >= _MIN_REFUSALS}
+        return EngineSupport(frozenset(refusing | self._compiling[graph.ops]))
+
+    def note_support(self, graph: Graph, support: EngineSupport) -> None:
+        """Records the answers of engines about a graph."""
+        self._compiling[graph.ops] |= support.compiling
+        found = self._refusals[_aligned_kind(graph)]
+        for engine, supported in support.asked.items():
+            before = found.get(engine)
+            # An engine that has supported a graph is always asked.
+            found[engine] = 0 if supported or before == 0 else (before or 0) + 1
+
     def limit(self, graph: Graph, source: str, limit: int) -> int:
         """Returns the number of plans of a source to build for `graph`, at most `limit`."""
         ranks = self._ranks[kind_of(graph), source]
@@ -168,15 +198,29 @@ def kind_of(graph: Graph) -> object:
             ),
         )
 
-    return graph.ops, tuple(map(form, graph.tensors)), _size_class(graph, _ENGINE_SIZES)
+    return graph.ops, tuple(map(form, graph.tensors)), _size_class(graph.tensors[-1], _ENGINE_SIZES)
 
 
-def _size_class(graph: Graph, doublings: int) -> int:
-    """Returns the same number for results whose sizes differ by less than so many doublings."""
-    return prod(graph.tensors[-1].shape).bit_length() // doublings
+def _size_class(tensor: GraphTensor, doublings: int) -> int:
+    """Returns the same number for tensors whose sizes differ by less than so many doublings."""
+    return prod(tensor.shape).bit_length() // doublings
+
+
+def _aligned_kind(graph: Graph) -> object:
+    """Returns a key for graphs that the same engines support."""
+    return kind_of(graph), tuple(
+        tuple(gcd(size, _ALIGNMENT) for size in _unaligned(tensor)) for tensor in graph.tensors
+    )
+
+
+def _unaligned(tensor: GraphTensor) -> tuple[int, ...]:
+    """Returns the dims whose alignment matters to engines: not the spatial ones of images."""
+    return tensor.shape[:2] if len(tensor.shape) > _MATRIX_RANK else tensor.shape
 
 
 def split_kind(graph: Graph, alternative: str) -> object:
-    """Returns a key for graphs for which an alternative is similarly fast. A small graph gains
-    less by better kernels of its steps than it loses between them."""
-    return kind_of(graph), _size_class(graph, _ALTERNATIVE_SIZES), alternative
+    """Returns a key for graphs for which an alternative is similarly fast. The gain by better
+    kernels of its steps grows with the products, and the loss between them with the tensors; e.g.
+    in the blocks of a DenseNet only the number of input channels differs."""
+    sizes = tuple(_size_class(tensor, _ALTERNATIVE_SIZES) for tensor in graph.tensors)
+    return kind_of(graph), sizes, alternative

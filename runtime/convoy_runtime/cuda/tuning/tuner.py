@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Any
 
-from convoy_runtime.cuda.cudnn.configs import Config
+from convoy_runtime.cuda.cudnn.configs import Config, EngineSupport
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor
 from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.graphs.capture import Stopwatch
@@ -129,7 +129,8 @@ class Tuner:
         with ExitStack() as stack:
             operations = self._operation_graph(graph, build, rejected, stack)
             seen: set[tuple[object, ...]] = set()
-            plans = self._build_plans(graph, operations, rejected, seen, progress)
+            support = self._history.support(graph) if self._level.gives_up else EngineSupport()
+            plans = self._build_plans(graph, operations, rejected, seen, support, progress)
             candidates = [Candidate(plan, first=index == 0) for index, plan in enumerate(plans)]
             if not candidates and not graph.alternatives:
                 raise self._planner.no_plan(graph, rejected)
@@ -137,8 +138,9 @@ class Tuner:
             others = (
                 []
                 if any(is_exact(each.plan.report) for each in candidates)
-                else self._exact_candidates(graph, operations)
+                else self._exact_candidates(graph, operations, support)
             )
+            self._history.note_support(graph, support)
 
             def close() -> None:
                 for candidate in [*candidates, *others]:
@@ -218,10 +220,14 @@ class Tuner:
         return tuner.tune(graph, build, progress)
 
     def _exact_candidates(
-        self, graph: Graph, operations: BackendDescriptor | None
+        self, graph: Graph, operations: BackendDescriptor | None, support: EngineSupport
     ) -> list[Candidate]:
         """Returns an exact plan, if any. It only serves as the reference."""
-        plan = None if operations is None else exact_plan(self._planner.builder, graph, operations)
+        plan = (
+            None
+            if operations is None
+            else exact_plan(self._planner.builder, graph, operations, support)
+        )
         return [] if plan is None else [Candidate(plan)]
 
     def _operation_graph(
@@ -246,6 +252,7 @@ class Tuner:
         operations: BackendDescriptor | None,
         rejected: list[str],
         seen: set[tuple[object, ...]],
+        support: EngineSupport,
         progress: Callable[[str], None],
     ) -> list[Plan]:
         """Returns the plans of all sources of the level, in the order of the sources."""
@@ -254,7 +261,16 @@ class Tuner:
 
         def build(source: str, limit: int, skip: Callable[[Config], bool]) -> None:
             found = self._planner.candidates(
-                graph, operations, rejected, [source], seen, self._pool, progress, skip, limit
+                graph,
+                operations,
+                rejected,
+                [source],
+                seen,
+                self._pool,
+                progress,
+                skip,
+                limit,
+                support,
             )
             for plan in found:
                 plans.append(plan)
@@ -280,6 +296,11 @@ class Tuner:
             build("precompiled", ALL, lambda _: False)
         else:
             rejected += slow
+        if operations is not None and support.skipped:
+            engines = ", ".join(map(str, sorted(support.skipped)))
+            rejected.append(
+                f"engines {engines}: compile a kernel, or did not support similar graphs"
+            )
         # The pool's plans are built after the others of their source.
         order = ["engines" if source == "precompiled" else source for source, _ in sources]
         return sorted(
