@@ -291,6 +291,31 @@ def TcpDecomposeAttentionPass : Pass<"tcp-decompose-attention", "::mlir::func::F
   let dependentDialects = ["::mlir::arith::ArithDialect", "::convoy::cudnn::CudnnDialect"];
 }
 
+def TcpUnflattenProductsPass : Pass<"tcp-unflatten-products", "::mlir::func::FuncOp"> {
+  let summary = "give products with weights the dims that are merged to rows before them";
+  let description = [{
+    The rows of a product with a weight are independent. With all of its dims `tcp-channels-last` can
+    compute it in any order of these, e.g. sentence by sentence although the model has the tokens
+    first. The reshape that merges the rows sinks below the product and elementwise ops with rows of
+    weights, where it often meets its inverse. `tcp-flatten-products` merges the rows again.
+
+    ```mlir
+    %0 = tcp.reshape %x : tensor<17x2x64xf32> -> tensor<34x64xf32>
+    %1 = tcp.matmul %0, %w : tensor<34x64xf32>, tensor<64x256xf32> -> tensor<34x256xf32>
+    %2 = tcp.reshape %1 : tensor<34x256xf32> -> tensor<17x2x256xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = tcp.reshape %w : tensor<64x256xf32> -> tensor<1x64x256xf32>
+    %2 = tcp.matmul %x, %0 : tensor<17x2x64xf32>, tensor<1x64x256xf32> -> tensor<17x2x256xf32>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+  let statistics = [Statistic<"unflattenedCount", "unflattened products", "number of products that got more dims">];
+}
+
 def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
   let summary = "convert convolutions and pools to channels-last, and sink the transposes";
   let description = [{
@@ -300,7 +325,8 @@ def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
     transposed instead of the data. Where N x C x spatial is flattened for a product with weights,
     the rows of the weights are permuted. Elementwise ops whose results only convolutions use are
     computed channels-last as well, unless more bytes would be transposed, so that they can become a
-    prologue. A group in the input keeps its ops, and the transposes are around it.
+    prologue. A product of rows with a weight is computed in the order in which its rows are stored,
+    unless more bytes would be transposed after it. A group in the input keeps its ops, and the transposes are around it.
 
     ```mlir
     %0 = tcp.conv2d %x, %w : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>
@@ -347,7 +373,8 @@ def TcpSinkCastsPass : Pass<"tcp-sink-casts", "::mlir::func::FuncOp"> {
 def TcpFlattenProductsPass : Pass<"tcp-flatten-products", "::mlir::func::FuncOp"> {
   let summary = "collapse batch dims of matrix products, and sink reshapes of products below elementwise ops";
   let description = [{
-    cuDNN's matrix products have at most three dims, and a group is a chain without reshapes. A
+    cuDNN's matrix products have at most three dims, and a group is a chain without reshapes. A batch
+    of matrices that is multiplied by one matrix becomes one matrix. A
     reshape does not sink below an elementwise op if another operand of that op is broadcast (unless
     it is a single row), is a constant, or is a product too.
 

@@ -7,7 +7,7 @@
 
 #include "dialect/tcp/TcpShapes.h"
 #include "passes/Passes.h"
-#include "passes/normalize/Layouts.h"
+#include "passes/normalize/OrderCost.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace convoy {
@@ -52,6 +52,7 @@ private:
   bool visitGroup(IsolatedGroupOp op);
   bool visitReshape(ReshapeOp op);
   bool visitMatmul(MatmulOp op);
+  bool keepOrder(MatmulOp op);
   bool visitConcat(ConcatOp op);
   bool visitIndexSelect(IndexSelectOp op);
 
@@ -334,7 +335,28 @@ bool Rewriter::visitReshape(ReshapeOp op) {
   return true;
 }
 
+/// A product with one weight for all of its rows is computed in the order of its left factor,
+/// unless more bytes would be transposed after it than before it.
+bool Rewriter::keepOrder(MatmulOp op) {
+  Permutation perm = layouts.perm(op.getLhs());
+  if (isIdentity(perm) || !canKeepOrder(op, perm, weights))
+    return false;
+  RankedTensorType type = op.getLhs().getType();
+  int64_t before = type.getNumElements() *
+                   static_cast<int64_t>(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  if (bytesToTranspose(op.getOutput(), perm, weights) >
+      before + bytesToTranspose(op.getOutput(), identity(perm.size()), weights))
+    return false;
+  Value product = cloneWith(builder, op, {layouts.get(op.getLhs()), op.getRhs()},
+                            storedType(op.getOutput(), perm))
+                      ->getResult(0);
+  layouts.set(op.getOutput(), product, perm);
+  return true;
+}
+
 bool Rewriter::visitMatmul(MatmulOp op) {
+  if (keepOrder(op))
+    return true;
   auto found = shuffled.find(op.getLhs());
   if (found == shuffled.end())
     return false;

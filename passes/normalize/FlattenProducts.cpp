@@ -59,6 +59,27 @@ struct FlattenBatch : public OpRewritePattern<MatmulOp> {
   }
 };
 
+/// Makes one matrix of a batch of matrices that are multiplied by one matrix.
+struct FlattenRows : public OpRewritePattern<MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
+    ArrayRef<int64_t> lhs = shapeOf(op.getLhs()), rhs = shapeOf(op.getRhs()),
+                      result = shapeOf(op.getOutput());
+    if (lhs.size() < 3 || llvm::any_of(rhs.drop_back(2), [](int64_t size) { return size != 1; }))
+      return rewriter.notifyMatchFailure(op, "its right factor is a batch");
+    int64_t rows = ShapedType::getNumElements(lhs.drop_back());
+    auto flat = [&](Value value, ArrayRef<int64_t> shape) -> Value {
+      return ReshapeOp::create(rewriter, op.getLoc(), withShape(value.getType(), shape), value);
+    };
+    Value product = MatmulOp::create(
+        rewriter, op.getLoc(), withShape(op.getType(), {rows, result.back()}),
+        flat(op.getLhs(), {rows, lhs.back()}), flat(op.getRhs(), rhs.take_back(2)));
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), product);
+    return success();
+  }
+};
+
 /// Moves a reshape of a product below the elementwise op that uses it.
 struct SinkReshape : public OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -113,7 +134,7 @@ struct SinkReshape : public OpRewritePattern<ReshapeOp> {
 
 void FlattenProductsPass::runOnOperation() {
   RewritePatternSet patterns(&getContext());
-  patterns.add<FlattenBatch, SinkReshape>(&getContext());
+  patterns.add<FlattenRows, FlattenBatch, SinkReshape>(&getContext());
   ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
     signalPassFailure();

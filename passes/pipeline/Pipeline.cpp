@@ -56,6 +56,7 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
       createTcpRaiseAttentionPass({options.supportTable, options.allowTf32}));
   pm.addNestedPass<func::FuncOp>(
       createTcpDecomposeAttentionPass({options.supportTable, options.allowTf32}));
+  pm.addNestedPass<func::FuncOp>(createTcpUnflattenProductsPass());
   pm.addNestedPass<func::FuncOp>(createTcpChannelsLastPass());
   pm.addNestedPass<func::FuncOp>(createTcpSinkCastsPass());
   pm.addNestedPass<func::FuncOp>(createTcpFlattenProductsPass());

@@ -279,3 +279,49 @@ func.func @gradients(%g: tensor<2x6x4x4xf32> {tcp.input = "g"}, %w: tensor<6x4x3
   %1 = tcp.conv_backward_filter %x, %g {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<2x4x9x9xf32>, tensor<2x6x4x4xf32> -> tensor<6x4x3x3xf32>
   return %0, %1 : tensor<2x4x9x9xf32>, tensor<6x4x3x3xf32>
 }
+
+// Products of rows keep the order in which these are stored: attention reads any order of tokens and
+// sentences, and the result is stored sentence by sentence again.
+// CHECK-LABEL: func.func @tokens_first
+// CHECK-SAME: %[[X:[^:]*]]: tensor<2x8x16xf16> {{[^,]*}}, %[[W:[^:]*]]: {{[^,]*}}, %[[V:[^:]*]]:
+func.func @tokens_first(%x: tensor<2x8x16xf16> {tcp.input = "x"}, %w: tensor<1x16x16xf16> {tcp.weight = "w"}, %v: tensor<1x16x16xf16> {tcp.weight = "v"}) -> tensor<2x8x16xf16> {
+  // CHECK-NEXT: %[[P:.*]] = tcp.matmul %[[X]], %[[W]] : tensor<2x8x16xf16>, tensor<1x16x16xf16> -> tensor<2x8x16xf16>
+  // CHECK-NEXT: %[[H:.*]] = tcp.reshape %[[P]] : tensor<2x8x16xf16> -> tensor<2x8x2x8xf16>
+  // CHECK-NEXT: %[[Q:.*]] = tcp.transpose %[[H]] {perm = array<i64: 0, 2, 1, 3>}
+  // CHECK-NEXT: %[[A:.*]] = tcp.attention %[[Q]], %[[Q]], %[[Q]]
+  // CHECK-NEXT: %[[T:.*]] = tcp.transpose %[[A]] {perm = array<i64: 0, 2, 1, 3>}
+  // CHECK-NEXT: %[[R:.*]] = tcp.reshape %[[T]] : tensor<2x8x2x8xf16> -> tensor<2x8x16xf16>
+  // CHECK-NEXT: %[[O:.*]] = tcp.matmul %[[R]], %[[V]]
+  // CHECK-NEXT: %[[Y:.*]] = tcp.add %[[O]], %[[X]]
+  // CHECK-NEXT: return %[[Y]]
+  %0 = tcp.transpose %x {perm = array<i64: 1, 0, 2>} : tensor<2x8x16xf16> -> tensor<8x2x16xf16>
+  %1 = tcp.matmul %0, %w : tensor<8x2x16xf16>, tensor<1x16x16xf16> -> tensor<8x2x16xf16>
+  %2 = tcp.reshape %1 : tensor<8x2x16xf16> -> tensor<8x2x2x8xf16>
+  %3 = tcp.transpose %2 {perm = array<i64: 1, 2, 0, 3>} : tensor<8x2x2x8xf16> -> tensor<2x2x8x8xf16>
+  %4 = tcp.attention %3, %3, %3 {scale = 1.0 : f64} : tensor<2x2x8x8xf16>, tensor<2x2x8x8xf16>, tensor<2x2x8x8xf16> -> tensor<2x2x8x8xf16>
+  %5 = tcp.transpose %4 {perm = array<i64: 2, 0, 1, 3>} : tensor<2x2x8x8xf16> -> tensor<8x2x2x8xf16>
+  %6 = tcp.reshape %5 : tensor<8x2x2x8xf16> -> tensor<8x2x16xf16>
+  %7 = tcp.matmul %6, %v : tensor<8x2x16xf16>, tensor<1x16x16xf16> -> tensor<8x2x16xf16>
+  %8 = tcp.transpose %7 {perm = array<i64: 1, 0, 2>} : tensor<8x2x16xf16> -> tensor<2x8x16xf16>
+  %9 = tcp.add %8, %x : tensor<2x8x16xf16>, tensor<2x8x16xf16> -> tensor<2x8x16xf16>
+  return %9 : tensor<2x8x16xf16>
+}
+
+// argsort requires the original order, and a transpose before it would move more columns than
+// one before the product. Rows with a weight each have no other order, nor have columns.
+// CHECK-LABEL: func.func @transposed_before
+func.func @transposed_before(%x: tensor<2x8x16xf16> {tcp.input = "x"}, %w: tensor<1x16x64xf16> {tcp.weight = "w"}, %v: tensor<8x16x8xf16> {tcp.weight = "v"}, %u: tensor<1x8x8xf16> {tcp.weight = "u"}) -> (tensor<8x2x64xi64>, tensor<8x2x8xf16>, tensor<2x16x8xf16>) {
+  // CHECK: %[[T:.*]] = tcp.transpose %{{.*}} {perm = array<i64: 1, 0, 2>}
+  // CHECK-NEXT: tcp.matmul %[[T]], %{{.*}} : tensor<8x2x16xf16>, tensor<1x16x64xf16>
+  // CHECK-NEXT: tcp.argsort
+  // CHECK-NEXT: tcp.matmul %[[T]], %{{.*}} : tensor<8x2x16xf16>, tensor<8x16x8xf16>
+  // CHECK-NEXT: %[[C:.*]] = tcp.transpose %{{.*}} {perm = array<i64: 0, 2, 1>}
+  // CHECK-NEXT: tcp.matmul %[[C]]
+  %0 = tcp.transpose %x {perm = array<i64: 1, 0, 2>} : tensor<2x8x16xf16> -> tensor<8x2x16xf16>
+  %1 = tcp.matmul %0, %w : tensor<8x2x16xf16>, tensor<1x16x64xf16> -> tensor<8x2x64xf16>
+  %2 = tcp.argsort %1 : tensor<8x2x64xf16> -> tensor<8x2x64xi64>
+  %3 = tcp.matmul %0, %v : tensor<8x2x16xf16>, tensor<8x16x8xf16> -> tensor<8x2x8xf16>
+  %4 = tcp.transpose %x {perm = array<i64: 0, 2, 1>} : tensor<2x8x16xf16> -> tensor<2x16x8xf16>
+  %5 = tcp.matmul %4, %u : tensor<2x16x8xf16>, tensor<1x8x8xf16> -> tensor<2x16x8xf16>
+  return %2, %3, %5 : tensor<8x2x64xi64>, tensor<8x2x8xf16>, tensor<2x16x8xf16>
+}

@@ -118,3 +118,16 @@ func.func @scalar(%x: tensor<1x16xf32>, %w: tensor<16x1xf32>, %z: tensor<f32>) -
   %3 = tcp.sigmoid %2 : tensor<f32> -> tensor<f32>
   return %3 : tensor<f32>
 }
+
+// A batch of matrices that is multiplied by one matrix is one matrix.
+// CHECK-LABEL: func.func @one_factor(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<2x3x4x16xf32>, %[[W:[^:]*]]: tensor<1x1x16x8xf32>
+// CHECK-DAG: %[[R:.*]] = tcp.reshape %[[X]] : tensor<2x3x4x16xf32> -> tensor<24x16xf32>
+// CHECK-DAG: %[[F:.*]] = tcp.reshape %[[W]] : tensor<1x1x16x8xf32> -> tensor<16x8xf32>
+// CHECK: %[[P:.*]] = tcp.matmul %[[R]], %[[F]] : tensor<24x16xf32>, tensor<16x8xf32> -> tensor<24x8xf32>
+// CHECK: %[[Y:.*]] = tcp.reshape %[[P]] : tensor<24x8xf32> -> tensor<2x3x4x8xf32>
+// CHECK: return %[[Y]]
+func.func @one_factor(%x: tensor<2x3x4x16xf32>, %w: tensor<1x1x16x8xf32>) -> tensor<2x3x4x8xf32> {
+  %0 = tcp.matmul %x, %w : tensor<2x3x4x16xf32>, tensor<1x1x16x8xf32> -> tensor<2x3x4x8xf32>
+  return %0 : tensor<2x3x4x8xf32>
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Estimates what it costs to store a value with permuted dims.
+
+#ifndef CONVOY_PASSES_NORMALIZE_ORDERCOST_H
+#define CONVOY_PASSES_NORMALIZE_ORDERCOST_H
+
+#include "passes/normalize/Layouts.h"
+
+namespace convoy {
+
+/// Whether a product whose left factor is stored with `perm` can compute its result in that order:
+/// all of its rows are multiplied by one weight.
+bool canKeepOrder(tcp::MatmulOp op, llvm::ArrayRef<int64_t> perm, const WeightValues &weights);
+
+/// The bytes of the tensors that are transposed if `value` is stored with `perm`, and each value
+/// that is computed from it alone keeps its order up to an op that requires the original one.
+/// Attention reads query, key and value in any order that keeps rows contiguous.
+int64_t bytesToTranspose(mlir::Value value, llvm::ArrayRef<int64_t> perm,
+                         const WeightValues &weights);
+
+} // namespace convoy
+
+#endif // CONVOY_PASSES_NORMALIZE_ORDERCOST_H
