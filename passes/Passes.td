@@ -721,6 +721,33 @@ def FuseElementwisePass : Pass<"convoy-fuse-elementwise", "::mlir::func::FuncOp"
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def FuseReadsPass : Pass<"convoy-fuse-reads", "::mlir::func::FuncOp"> {
+  let summary = "fuse ops that move elements into generics that read their results by index";
+  let description = [{
+    In cuda functions, slices, concats, and transposes of outer dims become part of the generics that
+    read their results by index, if there are no other uses: the index of the element is computed
+    there, also through reshapes. So `torch.roll` over two dims, which is slices and concats, is one
+    kernel with the transpose after it, as are the halves of a rotary embedding and the pixels that a
+    patch merges. A generic that reads a result that is computed by index, as that of a concat, reads
+    it by index too.
+
+    ```mlir
+    %low = linalg.generic ins(%x : tensor<8x64xf16>) {...} -> tensor<8x32xf16> // x[:, 32:]
+    %y = linalg.generic outs(...) {
+      %column = linalg.index 1 : index
+      %first = arith.cmpi ult, %column, %c32 : index
+      %0 = scf.if %first -> (f16) { %1 = tensor.extract %low[%row, %column] ... }
+    // becomes
+    %y = linalg.generic outs(...) {
+      %column = linalg.index 1 : index
+      %first = arith.cmpi ult, %column, %c32 : index
+      %0 = scf.if %first -> (f16) { %1 = tensor.extract %x[%row, %column + 32] ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"fusedCount", "fused moves", "number of ops that became part of their readers">];
+}
+
 def FuseSharedPass : Pass<"convoy-fuse-shared", "::mlir::func::FuncOp"> {
   let summary = "fuse elementwise generics whose intermediate tensor has other users too";
   let description = [{

@@ -14,14 +14,27 @@ using namespace mlir;
 
 namespace convoy::gpu_codegen {
 
-/// `index` without the subtraction of a constant multiple of `lanes`.
+/// `index` without constant multiples of `lanes` that are added or subtracted.
 static Value withoutMultiple(Value index, int64_t lanes) {
   IntegerAttr start;
-  auto distance = index.getDefiningOp<arith::SubIOp>();
-  return distance && matchPattern(distance.getRhs(), m_Constant(&start)) &&
-                 start.getInt() % lanes == 0
-             ? distance.getLhs()
-             : index;
+  Operation *shift = index.getDefiningOp();
+  while (isa_and_present<arith::AddIOp, arith::SubIOp>(shift) &&
+         matchPattern(shift->getOperand(1), m_Constant(&start)) && start.getInt() % lanes == 0) {
+    index = shift->getOperand(0);
+    shift = index.getDefiningOp();
+  }
+  return index;
+}
+
+/// Whether `index` is computed from indices of loops other than `dim`, and constants.
+static bool isIndependentOf(uint64_t dim, Value index) {
+  Operation *op = index.getDefiningOp();
+  if (auto own = dyn_cast_if_present<linalg::IndexOp>(op))
+    return own.getDim() != dim;
+  return op && (isa<arith::ConstantOp>(op) ||
+                (isa<arith::ArithDialect>(op->getDialect()) && op->getNumRegions() == 0 &&
+                 llvm::all_of(op->getOperands(),
+                              [&](Value operand) { return isIndependentOf(dim, operand); })));
 }
 
 llvm::MaybeAlign Emitter::gatherAlignment(memref::LoadOp load, const Buffer &buffer) {
@@ -90,29 +103,29 @@ void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, i
 }
 
 bool Emitter::isSameForLanes(scf::IfOp branch) {
+  if (plan.parallel.empty())
+    return false;
+  const KernelLoop &last = plan.parallel.back();
+  if (isIndependentOf(last.dim, branch.getCondition()))
+    return true;
   auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
   auto index = compare ? compare.getLhs().getDefiningOp<linalg::IndexOp>() : nullptr;
   IntegerAttr bound;
-  if (!index || compare.getPredicate() != arith::CmpIPredicate::ult ||
-      !matchPattern(compare.getRhs(), m_Constant(&bound)) || plan.parallel.empty())
-    return false;
-  const KernelLoop &last = plan.parallel.back();
-  return index.getDim() != last.dim ||
-         (last.low % plan.lanes == 0 && bound.getInt() % plan.lanes == 0);
+  return index && compare.getPredicate() == arith::CmpIPredicate::ult &&
+         matchPattern(compare.getRhs(), m_Constant(&bound)) && last.low % plan.lanes == 0 &&
+         bound.getInt() % plan.lanes == 0;
 }
 
 bool Emitter::loadLanes(memref::LoadOp load, MutableArrayRef<LaneMapping> lanes) {
   auto buffer = captured.find(load.getMemRef());
-  auto isSame = [&](Value index) {
-    auto dim = withoutMultiple(index, /*lanes=*/1).getDefiningOp<linalg::IndexOp>();
-    return dim && dim.getDim() != plan.parallel.back().dim;
-  };
+  auto isSame = [&](Value index) { return isIndependentOf(plan.parallel.back().dim, index); };
   if (buffer == captured.end() || int64_t(lanes.size()) != plan.lanes ||
       !llvm::all_of(load.getIndices().drop_back(), isSame))
     return false;
   llvm::MaybeAlign alignment = gatherAlignment(load, buffer->second);
   if (!alignment)
     return false;
+  cloneConstants(*load, lanes.front().mapping);
   auto vector = vector::LoadOp::create(
       b, load.getLoc(), VectorType::get({plan.lanes}, load.getType()), argumentOf(buffer->second),
       ValueRange{address(load, buffer->second, lanes.front().mapping)}, /*nontemporal=*/false,

@@ -97,6 +97,7 @@ static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createConvertElementwiseToLinalgPass()); // arith and math on tensors, if hand-written
   pm.addPass(createHoistTransposesPass());
   pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());
+  pm.addNestedPass<func::FuncOp>(createFuseReadsPass());
   pm.addNestedPass<func::FuncOp>(createFuseSharedPass());
   pm.addNestedPass<func::FuncOp>(createSplitReductionsPass());
   pm.addNestedPass<func::FuncOp>(createLowerAffinePass()); // fused index computations

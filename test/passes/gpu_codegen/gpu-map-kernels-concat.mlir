@@ -42,3 +42,22 @@ func.func @odd(%a: tensor<2048x15xf16>, %b: tensor<2048x113xf16>) -> tensor<2048
   %0 = tcp.concat %a, %b {dim = 1 : i64} : tensor<2048x15xf16>, tensor<2048x113xf16> -> tensor<2048x128xf16>
   return %0 : tensor<2048x128xf16>
 }
+
+// -----
+
+// A roll before a transpose: the tensor is found from indices of other dims than the last one, so
+// all lanes are in the same one.
+// CHECK: gpu.func @main_concat_0
+// CHECK: scf.if %{{.*}} -> (f16, f16, f16, f16, f16, f16, f16, f16)
+// CHECK: vector.load
+// CHECK: vector.load
+// CHECK-NOT: scf.if
+// CHECK: vector.store
+func.func @rolled(%x: tensor<2048x128xf16>) -> tensor<32x64x128xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.slice %x {sizes = array<i64: 2040, 128>, starts = array<i64: 8, 0>, strides = array<i64: 1, 1>} : tensor<2048x128xf16> -> tensor<2040x128xf16>
+  %1 = tcp.slice %x {sizes = array<i64: 8, 128>, starts = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<2048x128xf16> -> tensor<8x128xf16>
+  %2 = tcp.concat %0, %1 {dim = 0 : i64} : tensor<2040x128xf16>, tensor<8x128xf16> -> tensor<2048x128xf16>
+  %3 = tcp.reshape %2 : tensor<2048x128xf16> -> tensor<64x32x128xf16>
+  %4 = tcp.transpose %3 {perm = array<i64: 1, 0, 2>} : tensor<64x32x128xf16> -> tensor<32x64x128xf16>
+  return %4 : tensor<32x64x128xf16>
+}
