@@ -370,6 +370,38 @@ def TcpSinkCastsPass : Pass<"tcp-sink-casts", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"sunkCount", "sunk casts", "number of casts that were sunk">];
 }
 
+def TcpSplitGatesPass : Pass<"tcp-split-gates", "::mlir::func::FuncOp"> {
+  let summary = "split products whose halves are multiplied (cuda)";
+  let description = [{
+    A gated layer such as GEGLU is often one product with a weight, of whose columns one half is
+    multiplied by a function of the other half. Two products write half as many columns: the group of
+    the first one has the function, and that of the second one multiplies by its result. The pass
+    splits a product, and the bias after it, if only slices read its result, which have all rows and a
+    half of the columns each.
+
+    ```mlir
+    %0 = tcp.matmul %x, %w : tensor<34x64xf16>, tensor<64x256xf16> -> tensor<34x256xf16>
+    %1 = tcp.slice %0 {sizes = array<i64: 34, 128>, starts = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<34x256xf16> -> tensor<34x128xf16>
+    %2 = tcp.slice %0 {sizes = array<i64: 34, 128>, starts = array<i64: 0, 128>, strides = array<i64: 1, 1>} : tensor<34x256xf16> -> tensor<34x128xf16>
+    %3 = tcp.gelu %2 {approximate = "none"} : tensor<34x128xf16> -> tensor<34x128xf16>
+    %4 = tcp.mul %1, %3 : tensor<34x128xf16>, tensor<34x128xf16> -> tensor<34x128xf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %w1 = tcp.slice %w {sizes = array<i64: 64, 128>, starts = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<64x256xf16> -> tensor<64x128xf16>
+    %w2 = tcp.slice %w {sizes = array<i64: 64, 128>, starts = array<i64: 0, 128>, strides = array<i64: 1, 1>} : tensor<64x256xf16> -> tensor<64x128xf16>
+    %1 = tcp.matmul %x, %w1 : tensor<34x64xf16>, tensor<64x128xf16> -> tensor<34x128xf16>
+    %2 = tcp.matmul %x, %w2 : tensor<34x64xf16>, tensor<64x128xf16> -> tensor<34x128xf16>
+    %3 = tcp.gelu %2 {approximate = "none"} : tensor<34x128xf16> -> tensor<34x128xf16>
+    %4 = tcp.mul %1, %3 : tensor<34x128xf16>, tensor<34x128xf16> -> tensor<34x128xf16>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+  let statistics = [Statistic<"splitCount", "split products", "number of products that became two">];
+}
+
 def TcpFlattenProductsPass : Pass<"tcp-flatten-products", "::mlir::func::FuncOp"> {
   let summary = "collapse batch dims of matrix products, and sink reshapes of products below elementwise ops";
   let description = [{

@@ -47,8 +47,8 @@ static DictionaryAttr describe(cudnn::GraphOp graph, std::string &reason) {
   StringRef activation = activationOf(*form, reason);
   if (activation.empty())
     return nullptr;
-  if (form->scale) {
-    reason = "there is a scale";
+  if (form->scale || form->gates) {
+    reason = form->scale ? "there is a scale" : "its result is multiplied by a matrix";
     return nullptr;
   }
   if ((form->bias || form->residual) && form->resultType != form->element()) {

@@ -39,12 +39,13 @@ private:
 } // namespace
 
 bool Matcher::matchOperand(cudnn::PointwiseOp op) {
-  bool isScale = op.getMode() == PointwiseMode::Mul;
+  bool isFactor = op.getMode() == PointwiseMode::Mul;
   auto other = dyn_cast<BlockArgument>(op.getInputs()[op.getInputs()[0] == running ? 1 : 0]);
   auto type = other ? cast<TensorDescType>(other.getType()) : TensorDescType();
   ArrayRef<int64_t> shape = type ? type.getShape() : ArrayRef<int64_t>(),
                     whole = cast<TensorDescType>(anchor.value.getType()).getShape();
   bool isVector = type && shape == ArrayRef<int64_t>(anchor.vector);
+  bool isScale = isFactor && isVector, gates = isFactor && !isVector;
   std::optional<unsigned> &place = isScale    ? epilogue.scale
                                    : isVector ? epilogue.bias
                                               : epilogue.residual;
@@ -53,14 +54,15 @@ bool Matcher::matchOperand(cudnn::PointwiseOp op) {
                   "the input's element type");
   bool isActivated = epilogue.activation != device::kIdentity;
   // The order of EpilogueArguments; a bias may follow a residual without a scale.
-  bool inOrder = isScale    ? isVector && anchor.allowsAll && !epilogue.residual
-                 : isVector ? !epilogue.scale && !isActivated
-                            : !isActivated || anchor.allowsAll;
+  bool inOrder = isScale    ? anchor.allowsAll && !epilogue.residual
+                 : isVector ? !epilogue.scale && !epilogue.gates && !isActivated
+                            : anchor.allowsAll || (!isActivated && !gates);
   bool isLate = isActivated && !epilogue.early && (epilogue.scale || epilogue.residual);
   if (!inOrder || isLate || epilogue.isClipped())
     return refuse("a bias, a scale, a residual and an activation are not in a kernel's order");
   if (isActivated)
     epilogue.early = true;
+  epilogue.gates |= gates;
   place = other.getArgNumber();
   return true;
 }

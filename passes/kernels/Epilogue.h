@@ -19,6 +19,7 @@ struct Epilogue {
   std::optional<unsigned> bias, scale, residual;
   device::Activation activation = device::kIdentity;
   bool early = false; ///< whether the activation precedes scale and residual
+  bool gates = false; ///< whether the residual is a factor, that of a gated layer
   double lower = -std::numeric_limits<double>::infinity(),
          upper = std::numeric_limits<double>::infinity();
 
@@ -33,7 +34,7 @@ struct Epilogue {
   }
   /// The epilogue as an argument of a library function.
   device::EpilogueArguments epilogue() const {
-    return {activation, early, static_cast<float>(lower), static_cast<float>(upper)};
+    return {activation, early, gates, static_cast<float>(lower), static_cast<float>(upper)};
   }
 };
 

@@ -59,6 +59,8 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
   pm.addNestedPass<func::FuncOp>(createTcpUnflattenProductsPass());
   pm.addNestedPass<func::FuncOp>(createTcpChannelsLastPass());
   pm.addNestedPass<func::FuncOp>(createTcpSinkCastsPass());
+  if (isFor(options, tcp::Target::Cuda))
+    pm.addNestedPass<func::FuncOp>(createTcpSplitGatesPass());
   pm.addNestedPass<func::FuncOp>(createTcpFlattenProductsPass());
   if (isFor(options, tcp::Target::Cuda)) {
     // Equal reshapes of an input are one value then.

@@ -48,7 +48,7 @@ DEVICE float finish(float value, float bias, float scale, float residual,
   value += bias;
   if (epilogue.early)
     value = activate(value, epilogue.activation);
-  value = value * scale + residual;
+  value = epilogue.gates ? value * scale * residual : value * scale + residual;
   if (!epilogue.early)
     value = activate(value, epilogue.activation);
   return clamp(value, epilogue.lower, epilogue.upper);

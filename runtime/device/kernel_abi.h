@@ -19,9 +19,10 @@ constexpr int kGroupThreads = 128;
 enum Activation : int { kIdentity, kSwish, kGelu, kGeluTanh };
 
 /// The epilogue of a product: clamp(activation((v + bias) * scale + residual), lower, upper), or if
-/// the activation is `early`, clamp(activation(v + bias) * scale + residual, lower, upper).
+/// the activation is `early`, clamp(activation(v + bias) * scale + residual, lower, upper). If it
+/// `gates`, the residual is a factor instead of a summand.
 struct EpilogueArguments {
-  int activation, early;
+  int activation, early, gates;
   float lower, upper;
 };
 

@@ -72,6 +72,16 @@ def build(name: str):
         def forward(self, x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
             return other + self.scale * self.layer(x)
 
+    class Gated(nn.Module):
+        """A layer whose result is multiplied by a tensor."""
+
+        def __init__(self, layer: nn.Module) -> None:
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+            return other * self.layer(x)
+
     class Attention(nn.Module):
         def __init__(self, **options: float) -> None:
             super().__init__()
@@ -261,6 +271,7 @@ def build(name: str):
         "matmul_small": (nn.Linear(8, 16), [(1, 8)]),
         "gelu_rows": (nn.Sequential(nn.Linear(256, 512), nn.GELU()), [(4, 256)]),
         "matmul_scale": (Scaled(nn.Linear(512, 256), 256), [(2, 512), (2, 256)]),
+        "matmul_gate": (Gated(nn.Linear(512, 256)), [(2, 512), (2, 256)]),
         # More terms than a block has threads.
         "matmul_long": (nn.Linear(25088, 256), [(1, 25088)]),
         # Many rows, for the tensor cores of sm_90a: rows, columns and terms that no tile divides,
@@ -274,6 +285,11 @@ def build(name: str):
         "product_relu6": (nn.Sequential(nn.Linear(24, 40, bias=False), nn.ReLU6()), [(50, 24)]),
         "product_residual": (Residual(nn.Linear(1024, 264)), [(3001, 1024), (3001, 264)]),
         "product_scale": (Scaled(nn.Linear(384, 96), 96), [(12544, 384), (12544, 96)]),
+        "product_gate": (Gated(nn.Linear(256, 688)), [(1031, 256), (1031, 688)]),
+        "product_gate_swish": (
+            Gated(nn.Sequential(nn.Linear(320, 1280), nn.SiLU())),
+            [(1024, 320), (1024, 1280)],
+        ),
         "product_wide": (nn.Linear(96, 4104), [(129, 96)]),
         "attention_long": (Attention(is_causal=True), [(2, 4, 500, 96)] * 3),
         # For the tensor cores of sm_90a: rows and columns that no tile divides, masks of one row and
@@ -344,13 +360,13 @@ CASES = (
     "stem_last", "stem_last_batch", "stem_last_gray", "stem_last_two", "stem_last_four",
     "mean_resnet", "mean_odd", "mean_large", "mean_batch",
     "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd",
-    "matmul_small", "gelu_rows", "matmul_scale", "matmul_long",
+    "matmul_small", "gelu_rows", "matmul_scale", "matmul_gate", "matmul_long",
     "attention_long", "attention_vit", "attention_bert", "attention_causal", "attention_bias",
     "attention_bias_odd", "attention_bias_rows", "attention_hidden", "attention_across",
     "attention_shared", "attention_wide", "attention_narrow",
     "attention_windows",
     "product_gelu", "product_tanh", "product_swish", "product_relu6", "product_residual",
-    "product_scale", "product_wide", "product_alone",
+    "product_scale", "product_gate", "product_gate_swish", "product_wide", "product_alone",
     "recurrent_lstm", "recurrent_lstm_wide", "recurrent_lstm_odd", "recurrent_lstm_large",
     "recurrent_gru", "recurrent_gru_odd", "recurrent_tanh", "recurrent_relu",
 )  # fmt: skip

@@ -35,6 +35,33 @@ cudnn.graph @scaled(%a: !cudnn.tensor_desc<1x100352x384xbf16>, %b: !cudnn.tensor
 
 // -----
 
+// The result of another product gates this one: the residual is a factor, and the numbers are those
+// of EpilogueArguments: activation, early, gates and bounds.
+// CHECK: gpu.module @gated_wgmma
+// CHECK-DAG: %[[NONE:.*]] = llvm.mlir.zero : !llvm.ptr
+// CHECK-DAG: %[[ONE:.*]] = llvm.mlir.constant(1 : i32) : i32
+// CHECK: llvm.call @convoy_matmul_wgmma_f16_{{[12]x[12]x[0-9]+}}(%[[V:.*]], %{{.*}}, %[[G:.*]], %{{.*}},
+// CHECK: cudnn.graph @gated(
+cudnn.graph @gated(%a: !cudnn.tensor_desc<1x1024x256xf16>, %b: !cudnn.tensor_desc<1x256x688xf16>, %v: !cudnn.tensor_desc<1x1x688xf16>, %g: !cudnn.tensor_desc<1x1024x688xf16>) -> !cudnn.tensor_desc<1x1024x688xf16> {
+  %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x1024x256xf16>, !cudnn.tensor_desc<1x256x688xf16> -> !cudnn.tensor_desc<1x1024x688xf32>
+  %1 = cudnn.pointwise add(%0, %v) type = f32 : !cudnn.tensor_desc<1x1024x688xf32>, !cudnn.tensor_desc<1x1x688xf16> -> !cudnn.tensor_desc<1x1024x688xf32>
+  %2 = cudnn.pointwise mul(%1, %g) type = f32 : !cudnn.tensor_desc<1x1024x688xf32>, !cudnn.tensor_desc<1x1024x688xf16> -> !cudnn.tensor_desc<1x1024x688xf16>
+  cudnn.return %2 : !cudnn.tensor_desc<1x1024x688xf16>
+}
+
+// -----
+
+// A bias after the gate would have to be multiplied too.
+// expected-remark @+1 {{no kernel: a bias, a scale, a residual and an activation are not in a kernel's order}}
+cudnn.graph @gated_first(%a: !cudnn.tensor_desc<1x64x64xf16>, %b: !cudnn.tensor_desc<1x64x64xf16>, %v: !cudnn.tensor_desc<1x1x64xf16>, %g: !cudnn.tensor_desc<1x64x64xf16>) -> !cudnn.tensor_desc<1x64x64xf16> {
+  %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x64x64xf16>, !cudnn.tensor_desc<1x64x64xf16> -> !cudnn.tensor_desc<1x64x64xf32>
+  %1 = cudnn.pointwise mul(%0, %g) type = f32 : !cudnn.tensor_desc<1x64x64xf32>, !cudnn.tensor_desc<1x64x64xf16> -> !cudnn.tensor_desc<1x64x64xf32>
+  %2 = cudnn.pointwise add(%1, %v) type = f32 : !cudnn.tensor_desc<1x64x64xf32>, !cudnn.tensor_desc<1x1x64xf16> -> !cudnn.tensor_desc<1x64x64xf16>
+  cudnn.return %2 : !cudnn.tensor_desc<1x64x64xf16>
+}
+
+// -----
+
 // A long sum: two groups share a tile, whose factors they read less often.
 // CHECK: llvm.call @convoy_matmul_wgmma_f16_2x1x192(
 // CHECK: cudnn.graph @long(

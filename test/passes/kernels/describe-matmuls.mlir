@@ -62,6 +62,15 @@ cudnn.graph @scale(%a: !cudnn.tensor_desc<1x3x64xf16>, %b: !cudnn.tensor_desc<1x
 
 // -----
 
+// expected-remark @+1 {{not for cuBLASLt: its result is multiplied by a matrix}}
+cudnn.graph @gate(%a: !cudnn.tensor_desc<1x3x64xf16>, %b: !cudnn.tensor_desc<1x64x128xf16>, %g: !cudnn.tensor_desc<1x3x128xf16>) -> !cudnn.tensor_desc<1x3x128xf16> {
+  %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x3x64xf16>, !cudnn.tensor_desc<1x64x128xf16> -> !cudnn.tensor_desc<1x3x128xf32>
+  %1 = cudnn.pointwise mul(%0, %g) type = f32 : !cudnn.tensor_desc<1x3x128xf32>, !cudnn.tensor_desc<1x3x128xf16> -> !cudnn.tensor_desc<1x3x128xf16>
+  cudnn.return %1 : !cudnn.tensor_desc<1x3x128xf16>
+}
+
+// -----
+
 // expected-remark @+1 {{not for cuBLASLt: the activation is not relu or the form of gelu with tanh}}
 cudnn.graph @gelu(%a: !cudnn.tensor_desc<1x3x64xf16>, %b: !cudnn.tensor_desc<1x64x128xf16>) -> !cudnn.tensor_desc<1x3x128xf16> {
   %0 = cudnn.matmul(%a, %b) type = f32 : !cudnn.tensor_desc<1x3x64xf16>, !cudnn.tensor_desc<1x64x128xf16> -> !cudnn.tensor_desc<1x3x128xf32>
