@@ -44,11 +44,11 @@ static constexpr int64_t kAlignedBits = 128;
 static bool isView(Operation *op) { return isa<ReshapeOp, TransposeOp, SliceOp>(op); }
 
 /// Whether all uses of `value`, possibly through further views, read elements where they are:
-/// attention and elementwise ops. A product or a convolution would copy them first.
+/// attention, concats and elementwise ops. A product or a convolution would copy them first.
 static bool isReadInPlace(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
     return isView(user) ? isReadInPlace(user->getResult(0))
-                        : isa<AttentionOp>(user) || user->hasTrait<Elementwise>();
+                        : isa<AttentionOp, ConcatOp>(user) || user->hasTrait<Elementwise>();
   });
 }
 

@@ -47,6 +47,25 @@ func.func @rotated(%x: tensor<16x8xf16> {tcp.input = "x"}, %c: tensor<1x1x16x8xf
   return %y : tensor<1x1x16x8xf16>
 }
 
+// So does a concat, of the halves of a rotary embedding.
+// CHECK-LABEL: func.func @rotated_halves
+// CHECK: tcp.matmul %{{.*}} -> tensor<16x24xf16>
+// CHECK-NOT: tcp.matmul
+func.func @rotated_halves(%x: tensor<16x8xf16> {tcp.input = "x"}, %wq: tensor<8x8xf16> {tcp.weight = "q"}, %wk: tensor<8x8xf16> {tcp.weight = "k"}, %wv: tensor<8x8xf16> {tcp.weight = "v"}) -> (tensor<1x1x16x8xf16> {tcp.output = "0"}) {
+  %0 = tcp.matmul %x, %wq : tensor<16x8xf16>, tensor<8x8xf16> -> tensor<16x8xf16>
+  %1 = tcp.matmul %x, %wk : tensor<16x8xf16>, tensor<8x8xf16> -> tensor<16x8xf16>
+  %2 = tcp.matmul %x, %wv : tensor<16x8xf16>, tensor<8x8xf16> -> tensor<16x8xf16>
+  %3 = tcp.reshape %0 : tensor<16x8xf16> -> tensor<1x1x16x8xf16>
+  %4 = tcp.reshape %1 : tensor<16x8xf16> -> tensor<1x1x16x8xf16>
+  %5 = tcp.reshape %2 : tensor<16x8xf16> -> tensor<1x1x16x8xf16>
+  %6 = tcp.slice %3 {sizes = array<i64: 1, 1, 16, 4>, starts = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1, 1, 1>} : tensor<1x1x16x8xf16> -> tensor<1x1x16x4xf16>
+  %7 = tcp.slice %3 {sizes = array<i64: 1, 1, 16, 4>, starts = array<i64: 0, 0, 0, 4>, strides = array<i64: 1, 1, 1, 1>} : tensor<1x1x16x8xf16> -> tensor<1x1x16x4xf16>
+  %8 = tcp.neg %7 : tensor<1x1x16x4xf16> -> tensor<1x1x16x4xf16>
+  %q = tcp.concat %8, %6 {dim = 3 : i64} : tensor<1x1x16x4xf16>, tensor<1x1x16x4xf16> -> tensor<1x1x16x8xf16>
+  %y = tcp.attention %q, %4, %5 {scale = 1.0 : f64} : tensor<1x1x16x8xf16>, tensor<1x1x16x8xf16>, tensor<1x1x16x8xf16> -> tensor<1x1x16x8xf16>
+  return %y : tensor<1x1x16x8xf16>
+}
+
 // An activation is part of the product's group, and another product would copy a slice.
 // CHECK-LABEL: func.func @others
 // CHECK-COUNT-3: tcp.matmul
