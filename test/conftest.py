@@ -15,11 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from convoy_runtime.cuda.cudnn.library import Cudnn
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Elapsed time says nothing about a test on a busy machine.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 @pytest.fixture(scope="session")
