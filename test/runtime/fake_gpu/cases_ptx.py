@@ -8,6 +8,7 @@ import gc
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,12 @@ from fake_gpu.fixtures import FAKE, TENSORS, branches_manifest, zeros
 import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy_runtime import ArtifactError, PlanError
+from convoy_runtime.cuda.driver.device import Device, open_driver
+from convoy_runtime.cuda.plans.kernels import Kernels
 from convoy_runtime.cuda.plans.options import PlanOptions
+from convoy_runtime.cuda.program.resources import loading_kernels
 from convoy_runtime.manifest import Call, Graph, GraphKernel, kernel_member
+from convoy_runtime.opening import open_artifact
 
 #: One graph for each call of branches.c.
 GRAPHS = 5
@@ -214,3 +219,29 @@ def test_interrupt_while_kernels_are_compiled(write: Write, cores: Callable[[int
     # Compilations in progress were completed, and no new ones started.
     assert FAKE.fake_linkers() == 0
     assert FAKE.fake_links() - before <= 4
+
+
+def test_generated_kernels_are_loaded_on_a_thread(artifact: Callable[..., Path]) -> None:
+    device, opened = Device(open_driver(), 0), open_artifact(artifact())
+    with device.current(), ExitStack() as stack:
+        kernels = Kernels(device, opened)
+        before = FAKE.fake_modules()
+        with loading_kernels(device, opened, stack, kernels) as functions:
+            # Tuning waits for them before it times anything.
+            kernels.wait()
+            assert FAKE.fake_modules() == before + 1
+            assert len(functions()) == len(opened.manifest.kernels) == 1
+        assert FAKE.fake_modules() == before + 1
+    assert FAKE.fake_modules() == before
+
+
+def test_error_of_a_generated_kernel_is_raised_where_it_is_used(
+    artifact: Callable[..., Path],
+) -> None:
+    device, opened = Device(open_driver(), 0), open_artifact(artifact(kernel="other"))
+    with device.current(), ExitStack() as stack:
+        kernels = Kernels(device, opened)
+        with loading_kernels(device, opened, stack, kernels) as functions:
+            kernels.wait()
+            with pytest.raises(ArtifactError, match="kernel other of .* is missing"):
+                functions()

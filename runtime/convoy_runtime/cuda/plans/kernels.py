@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convoy_runtime._abi import pointer_array
 from convoy_runtime.artifact import Artifact
@@ -24,6 +24,9 @@ from convoy_runtime.value_types import value_type
 
 from .fingerprint import kernels_fingerprint
 from .plan import Plan, Queue
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 __all__ = ["KernelPlan", "Kernels", "allow_shared", "launch"]
 
@@ -170,12 +173,16 @@ class Kernels:
     Args:
         device: The GPU, which is current.
         artifact: The artifact.
+
+    Attributes:
+        others: Other kernels that a thread compiles, if any.
     """
 
     def __init__(self, device: Device, artifact: Artifact) -> None:
         self._device, self._members, self._files = device, artifact.members, artifact.manifest.files
         self._compiler = PtxCompiler(device, artifact.members)
         self._modules: list[Any] = []
+        self.others: Future[Any] | None = None
 
     def offered(self, graph: Graph, rejected: list[str]) -> Iterator[GraphKernel]:
         """Yields the kernels of `graph` that this GPU can run, in the order of the artifact. Adds
@@ -203,6 +210,8 @@ class Kernels:
     def wait(self) -> None:
         """Returns when no kernel is being compiled."""
         self._compiler.wait()
+        if self.others is not None:
+            self.others.exception()
 
     def plan(self, graph: Graph, kernel: GraphKernel, rejected: Sequence[str] = ()) -> KernelPlan:
         """Returns `kernel` as a plan of `graph`. Raises ArtifactError if the driver rejects its

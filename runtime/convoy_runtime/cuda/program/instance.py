@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
@@ -31,7 +32,13 @@ from convoy_runtime.timings import part
 from .buffers import Buffers, ProgramMemory
 from .kept_graphs import KeptGraphs
 from .plan_choice import choose_with_fallback, close_with
-from .resources import build_pool, create_stream, load_kernels, open_cudnn_handle
+from .resources import (
+    build_pool,
+    create_stream,
+    load_kernels,
+    loading_kernels,
+    open_cudnn_handle,
+)
 
 if TYPE_CHECKING:
     from convoy_runtime.profile import Profile
@@ -93,6 +100,7 @@ class Instance:
             self._planner: Planner | None = None
             context: Context | None = None
             finalists: dict[int, list[Plan]] = {}
+            functions: Callable[[], list[Any]] = partial(load_kernels, device, artifact, stack)
             if cudnn is not None:
                 kernels = Kernels(device, artifact)
                 stack.callback(kernels.close)
@@ -109,13 +117,18 @@ class Instance:
                     alternatives=alternatives,
                     matmuls=matmuls,
                 )
-                with build_pool(artifact, device, cudnn, options.tune) as pool:
+                with ExitStack() as planning:
+                    if options.tunes:
+                        functions = planning.enter_context(
+                            loading_kernels(device, artifact, stack, kernels)
+                        )
+                    pool = planning.enter_context(build_pool(artifact, device, cudnn, options.tune))
                     context = Context(
                         manifest, native, device, self._queue, self._planner, options, pool
                     )
                     finalists = select_plans(context)
                 close_with(stack, finalists)
-            self._kernels = load_kernels(device, artifact, stack)
+            self._kernels = functions()
             self.buffers = Buffers(memory, manifest)
             # The first run works on zeros, which are valid indices and, unlike NaN, not slow.
             self.buffers.clear(self.stream)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from convoy_runtime.cuda.cudnn.library import Cudnn
 from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.cuda.driver.device import Device, Driver
 from convoy_runtime.cuda.driver.ptx import load_ptx
+from convoy_runtime.cuda.plans.kernels import Kernels
 from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.store import PlanStore, Scope
 from convoy_runtime.errors import ArtifactError, CudaError
@@ -27,7 +28,14 @@ from convoy_runtime.timings import part
 if TYPE_CHECKING:
     from convoy_runtime.cuda.plans.build_pool import BuildPool
 
-__all__ = ["build_pool", "create_stream", "load_kernels", "open_cudnn_handle", "open_store"]
+__all__ = [
+    "build_pool",
+    "create_stream",
+    "load_kernels",
+    "loading_kernels",
+    "open_cudnn_handle",
+    "open_store",
+]
 
 PTX = "kernels.ptx"
 # CUstream_flags.
@@ -75,6 +83,35 @@ def load_kernels(device: Device, artifact: Artifact, stack: contextlib.ExitStack
             problem = f"kernel {kernel.name} of {kernel.location} is missing: {error}"
             raise ArtifactError(problem=problem, path=artifact.path, member=PTX) from error
     return functions
+
+
+@contextlib.contextmanager
+def loading_kernels(
+    device: Device, artifact: Artifact, stack: contextlib.ExitStack, plans: Kernels
+) -> Iterator[Callable[[], list[Any]]]:
+    """Loads the manifest's kernels on a thread inside the `with`. The driver compiles them for
+    seconds if there are many.
+
+    Args:
+        device: The GPU.
+        artifact: The artifact.
+        stack: Unloads the kernels.
+        plans: The artifact's kernels for graphs. Nothing is timed while kernels are compiled.
+
+    Yields:
+        A function that returns the result of `load_kernels`, or raises its error.
+    """
+    # Imported here, because a load without tuning does not need it.
+    from concurrent.futures import ThreadPoolExecutor
+
+    def load() -> list[Any]:
+        # A new thread has no current context.
+        with device.current():
+            return load_kernels(device, artifact, stack)
+
+    with ThreadPoolExecutor(1, thread_name_prefix="kernels") as thread:
+        plans.others = thread.submit(load)
+        yield part("kernels")(plans.others.result)
 
 
 @contextlib.contextmanager
