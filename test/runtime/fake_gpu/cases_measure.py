@@ -17,7 +17,7 @@ from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch
 from convoy_runtime.cuda.plans.plan import Plan, Queue
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.cuda.tuning.cold_runs import capture_cold_runs
-from convoy_runtime.cuda.tuning.scratch import Scratch
+from convoy_runtime.cuda.tuning.scratch import Scratch, read_tensor
 from convoy_runtime.manifest import Graph
 
 #: Size of the fake GPU's cache in bytes.
@@ -41,6 +41,21 @@ def scratch(loaded: CudaProgram) -> Iterator[Scratch]:
     loaded._driver.call("cuStreamSynchronize", loaded._loaded.stream)
     yield buffers
     buffers.close()
+
+
+def test_weights_of_recurrent_layers_are_small(loaded: CudaProgram) -> None:
+    """Those of other graphs have a variance of 1, as all other operands."""
+    (graph,) = loaded.manifest.graphs
+    matrix = replace(graph.tensors[0], shape=(64, 256), strides=(256, 1))
+    driver, stream = loaded._driver, loaded._loaded.stream
+    for ops, expected in ((graph.ops, 1.0), (("gru",), 1 / 16)):
+        buffers = Scratch(loaded._device, stream, replace(graph, ops=ops, tensors=(matrix,) * 2), 0)
+        deviations = [
+            float(read_tensor(driver, stream, pointer, matrix.bytes, matrix.dtype).std())
+            for pointer in buffers.sets[0]
+        ]
+        buffers.close()
+        assert deviations == pytest.approx([1.0, expected], rel=0.05)
 
 
 def test_plan_that_writes_beyond_its_workspace(conv: Path, fake_cudnn: ctypes.CDLL) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import prod
+from typing import Final
 
 import numpy as np
 
@@ -29,6 +30,10 @@ _RANDOM = 1_000_003
 _CHUNKS = 64
 _CHUNK_BYTES = 4 << 10
 _MAX_SETS = 16
+#: Operations that multiply their results by the weights again, in each step. With weights of
+#: variance 1 the effect of a rounding would grow from step to step, and correct results would
+#: differ.
+_RECURRENT: Final = frozenset(("lstm", "gru", "rnn_tanh", "rnn_relu"))
 
 
 def cold_sets(device: Device, size: int) -> int:
@@ -77,7 +82,10 @@ class Scratch:
         for position, tensor in enumerate(graph.tensors):
             if tensor.role == "input":
                 first, size = self.sets[0][position], self._sizes[position]
-                fill_random(self._driver, stream, first, size, tensor.dtype, seed=position)
+                scale = _scale(graph, position)
+                fill_random(
+                    self._driver, stream, first, size, tensor.dtype, scale=scale, seed=position
+                )
                 for pointers in self.sets[1:] if size else ():
                     self._call("cuMemcpyDtoDAsync", pointers[position], first, size)
 
@@ -132,6 +140,13 @@ class Scratch:
 
     def _call(self, name: str, *arguments: object) -> None:
         self._driver.call(name, *arguments, self._stream)
+
+
+def _scale(graph: Graph, position: int) -> float:
+    """The standard deviation of the random numbers of an operand."""
+    # The second operand of a recurrent layer has the weights.
+    is_fed_back = position == 1 and not _RECURRENT.isdisjoint(graph.ops)
+    return float(graph.tensors[position].shape[-1] ** -0.5) if is_fed_back else 1.0
 
 
 def fill_inputs(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> None:
