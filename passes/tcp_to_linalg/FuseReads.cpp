@@ -224,20 +224,32 @@ static bool isElementwiseInput(OpOperand &use, Block *block) {
 static bool fuse(linalg::LinalgOp move) {
   Block *block = move->getBlock();
   SmallVector<OpOperand *> uses = usesOf(move->getResult(0));
-  // What an op reads by index has no order that its only reader could lose.
-  if (uses.size() == 1 && readsByIndex(move) && isElementwiseInput(*uses[0], block)) {
-    if (numOps(move) + numOps(cast<linalg::LinalgOp>(uses[0]->getOwner())) > kMostOps)
+  if (uses.empty())
+    return false;
+  SmallPtrSet<Operation *, 4> readers;
+  for (OpOperand *use : uses)
+    if (linalg::GenericOp reader = readerOf(*use, block))
+      readers.insert(reader);
+  // An input is read by index as well if the same op reads other elements so, or if it is the only
+  // use of what is read by index, which has no order that could be lost.
+  auto isInput = [&](OpOperand *use) {
+    return isElementwiseInput(*use, block) &&
+           (readers.contains(use->getOwner()) || (uses.size() == 1 && readsByIndex(move)));
+  };
+  size_t added = numOps(move) * uses.size();
+  for (OpOperand *use : uses) {
+    auto reader = isInput(use) ? cast<linalg::GenericOp>(use->getOwner()) : readerOf(*use, block);
+    if (!reader || numOps(reader) + added > kMostOps)
       return false;
-    readByIndex(*uses[0]);
+  }
+  while (true) {
+    auto *input =
+        llvm::find_if(uses, [](OpOperand *use) { return isa<linalg::GenericOp>(use->getOwner()); });
+    if (input == uses.end())
+      break;
+    readByIndex(**input);
     uses = usesOf(move->getResult(0));
   }
-  size_t added = numOps(move) * uses.size();
-  bool areReads = llvm::all_of(uses, [&](OpOperand *use) {
-    linalg::GenericOp reader = readerOf(*use, block);
-    return reader && numOps(reader) + added <= kMostOps;
-  });
-  if (!areReads || uses.empty())
-    return false;
   for (OpOperand *use : uses)
     computeInPlace(cast<tensor::ExtractOp>(use->getOwner()), move);
   return true;

@@ -37,6 +37,24 @@ func.func @windows(%x: tensor<6x8xf16>) -> tensor<3x2x8xf16> attributes {tcp.tar
   return %4 : tensor<3x2x8xf16>
 }
 
+// An input of the op that reads its other elements by index is read by index, too: query or key,
+// which are columns of a larger product, with their rotary embedding.
+// CHECK-LABEL: func.func @rotary(
+// CHECK-SAME: %[[X:.*]]: tensor<4x32xf16>, %[[C:.*]]: tensor<4x16xf16>)
+// CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[C]] : tensor<4x16xf16>)
+// CHECK-COUNT-3: tensor.extract %[[X]]
+// CHECK-NOT: linalg.generic
+// CHECK: return %[[Y]]
+func.func @rotary(%x: tensor<4x32xf16>, %c: tensor<4x16xf16>) -> tensor<4x16xf16> attributes {tcp.target = "cuda"} {
+  %q = tcp.slice %x {sizes = array<i64: 4, 16>, starts = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<4x32xf16> -> tensor<4x16xf16>
+  %0 = tcp.slice %q {sizes = array<i64: 4, 8>, starts = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<4x16xf16> -> tensor<4x8xf16>
+  %1 = tcp.slice %q {sizes = array<i64: 4, 8>, starts = array<i64: 0, 8>, strides = array<i64: 1, 1>} : tensor<4x16xf16> -> tensor<4x8xf16>
+  %2 = tcp.concat %1, %0 {dim = 1 : i64} : tensor<4x8xf16>, tensor<4x8xf16> -> tensor<4x16xf16>
+  %3 = tcp.mul %q, %c : tensor<4x16xf16>, tensor<4x16xf16> -> tensor<4x16xf16>
+  %4 = tcp.add %3, %2 : tensor<4x16xf16>, tensor<4x16xf16> -> tensor<4x16xf16>
+  return %4 : tensor<4x16xf16>
+}
+
 // Stay: a transpose of the last dim, an op that costs more than to read its result, and one that
 // another op reads too.
 // CHECK-LABEL: func.func @apart(
