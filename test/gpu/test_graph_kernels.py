@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import test_kernels
-import test_recurrent
+import test_recurrent_layers
 from test_kernels import gpu  # noqa: F401 (the fixture)
 
 pytestmark = pytest.mark.gpu
@@ -423,7 +423,7 @@ def test_every_kernel_is_correct(name: str, dtype: str, folder: Path) -> None:
     # Without tuning, a small convolution or product runs on its first kernel, with poisoned memory;
     # compared with PyTorch. Tuning has compared all others with it.
     if name.startswith("recurrent"):
-        tolerance = test_recurrent.TOLERANCE
+        tolerance = test_recurrent_layers.TOLERANCE
     elif name.startswith(("conv", "wgmma", "stem", "grouped")):
         tolerance = TF32_TOLERANCE
     else:

@@ -2,7 +2,7 @@
 in their bodies, compared with PyTorch in float64. Batches of one element have slices that cuDNN
 cannot read, because they are not aligned.
 
-Cases are stored and read as those of test_kernels: `python test/gpu/test_recurrent.py FOLDER`
+Cases are stored and read as those of test_kernels: `python test/gpu/test_recurrent_layers.py FOLDER`
 writes them, CONVOY_RECURRENT_CASES names the folder.
 """
 
