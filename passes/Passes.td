@@ -326,7 +326,8 @@ def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
     the rows of the weights are permuted. Elementwise ops whose results only convolutions use are
     computed channels-last as well, unless more bytes would be transposed, so that they can become a
     prologue. A product of rows with a weight is computed in the order in which its rows are stored,
-    unless more bytes would be transposed after it. A group in the input keeps its ops, and the transposes are around it.
+    unless more bytes would be transposed after it. A group in the input keeps its ops, and the
+    transposes are around it.
 
     ```mlir
     %0 = tcp.conv2d %x, %w : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>
