@@ -94,29 +94,30 @@ class FakeCaptured(str):
         pass
 
 
-def test_graphs_without_a_measurable_share_keep_their_first_plan(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """In a program of 1000 us, a gain of 1 us is accepted: a graph must take 4 us, in all of its
-    calls."""
-    watch = FakeStopwatch(**{"0": [1000.0], "1": [990.0], "2": [980.0]})
-    monkeypatch.setattr(selection, "Stopwatch", lambda *_: watch)
-    alone = {"large": 5.0, "small": 3.0, "often": 3.0}
-    finalists = {
-        index: [
-            SimpleNamespace(
-                place=place,
-                report=SimpleNamespace(trials=[SimpleNamespace(microseconds=microseconds)]),
-            )
-            for place in (0, 1)
-        ]
-        for index, microseconds in enumerate(alone.values())
-    }
+def plan(place: int, microseconds: float, workspace: int = 0) -> Any:
+    """The plan at this place of a graph's finalists."""
+    trials = [SimpleNamespace(microseconds=microseconds)]
+    report = SimpleNamespace(trials=trials, workspace_bytes=workspace)
+    return SimpleNamespace(place=place, report=report)
+
+
+def choose(
+    finalists: dict[str, list[Any]],
+    calls: Sequence[int],
+    watch: FakeStopwatch,
+    arena_bytes: int = 0,
+) -> tuple[list[int], list[str]]:
+    """Chooses plans of graphs, by name, in a program that calls graphs by index. Returns the place
+    of each graph's plan, and the names of the graphs whose plans were compared."""
     compared: list[str] = []
     context = SimpleNamespace(
         manifest=SimpleNamespace(
-            graphs=[SimpleNamespace(name=name) for name in alone],
-            calls=[SimpleNamespace(graph=index) for index in (0, 1, 2, 2)],
+            graphs=[SimpleNamespace(name=name) for name in finalists],
+            calls=[SimpleNamespace(graph=index) for index in calls],
+            arena_bytes=arena_bytes,
+            inputs=[],
+            outputs=[],
+            prepared=[],
         ),
         queue=SimpleNamespace(driver=None, stream=0),
         report_progress=lambda what, *_: compared.append(what.partition(" ")[0]),
@@ -125,10 +126,47 @@ def test_graphs_without_a_measurable_share_keep_their_first_plan(
     def capture(chosen: dict[int, Any], form: object) -> FakeCaptured:
         return FakeCaptured(sum(plan.place for plan in chosen.values()))
 
-    chosen = choose_in_context(
-        cast("Context", context),
-        cast("ProgramForms", SimpleNamespace(capture=capture)),
-        cast("Any", finalists),
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(selection, "Stopwatch", lambda *_: watch)
+        chosen = choose_in_context(
+            cast("Context", context),
+            cast("ProgramForms", SimpleNamespace(capture=capture)),
+            cast("Any", dict(enumerate(finalists.values()))),
+        )
+    return [cast("Any", plan).place for plan in chosen.values()], compared
+
+
+def test_graphs_without_a_measurable_share_keep_their_first_plan() -> None:
+    """In a program of 1000 us, a gain of 1 us is accepted: a graph must take 4 us, in all of its
+    calls."""
+    watch = FakeStopwatch(**{"0": [1000.0], "1": [990.0], "2": [980.0]})
+    alone = {"large": 5.0, "small": 3.0, "often": 3.0}
+    finalists = {name: [plan(0, alone[name]), plan(1, alone[name])] for name in alone}
+    places, compared = choose(finalists, (0, 1, 2, 2), watch)
     assert compared == ["often", "large"]
-    assert [cast("Any", plan).place for plan in chosen.values()] == [1, 0, 1]
+    assert places == [1, 0, 1]
+
+
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("workspaces", "arena", "microseconds", "place"),
+    [
+        # The first plan has a large workspace: over 2 MiB, and over 0.15 of the arena.
+        ((64 * MIB, 0), 100 * MIB, 993.0, 1),
+        ((64 * MIB, 0), 100 * MIB, 980.0, 0),
+        # Small ones, whose order is that of their times alone.
+        ((14 * MIB, 0), 100 * MIB, 1000.0, 0),
+        ((2 * MIB, 0), 0, 1000.0, 0),
+        # Both are large.
+        ((64 * MIB, 32 * MIB), 100 * MIB, 1000.0, 0),
+    ],
+)
+def test_a_large_workspace_must_save_a_hundredth(
+    workspaces: tuple[int, int], arena: int, microseconds: float, place: int
+) -> None:
+    """The program takes 1000 us with the second plan."""
+    watch = FakeStopwatch(**{"0": [microseconds], "1": [1000.0]})
+    finalists = {"graph": [plan(each, 500.0, size) for each, size in enumerate(workspaces)]}
+    assert choose(finalists, [0], watch, arena)[0] == [place]

@@ -22,6 +22,8 @@ from convoy_runtime.manifest import Manifest
 from convoy_runtime.timings import part
 from convoy_runtime.value_types import value_type
 
+from .workspaces import has_large_workspace
+
 if TYPE_CHECKING:
     from convoy_runtime.cuda.plans.build_pool import BuildPool
 
@@ -46,6 +48,8 @@ _SHORT_ROUND_MICROSECONDS = 1000.0
 #: A change is accepted if it reduces the time of the whole program below this share; a smaller gain
 #: is noise.
 MIN_GAIN = 0.999
+#: The share for a plan that needs a large workspace, in place of one that does not.
+_MIN_GAIN_OF_LARGE = 0.99
 #: A plan that is slower alone is faster inside the program by at most this share of its time,
 #: because its operands are in the L2 cache there.
 _MAX_GAIN_IN_PLACE = 0.25
@@ -196,7 +200,8 @@ def choose_in_context(
     context: Context, program: ProgramForms, finalists: dict[int, list[Plan]]
 ) -> dict[int, Plan]:
     """Chooses one plan for each graph. Finalists are compared inside the whole program, one graph
-    after another, starting with the graph that takes the most time.
+    after another, starting with the graph that takes the most time. A plan with a large workspace
+    must be clearly faster than one without.
 
     Args:
         context: The program and the device.
@@ -211,6 +216,8 @@ def choose_in_context(
         CudaError: The program cannot be captured or run.
     """
     calls = [site.graph for site in context.manifest.calls]
+    is_large = has_large_workspace(context.manifest)
+    finalists = {index: sorted(plans, key=is_large) for index, plans in finalists.items()}
 
     def share(index: int) -> float:
         return calls.count(index) * (finalists[index][0].report.trials[0].microseconds or 0.0)
@@ -238,9 +245,16 @@ def choose_in_context(
                 len(open_graphs),
             )
             for plan in finalists[index][1:]:
+                larger = is_large(plan) and not is_large(chosen[index])
                 other = program.capture({**chosen, index: plan}, _COMPARED_FORM)
                 try:
-                    faster, ours, theirs = _compare(watch, other, best[0], best_microseconds)
+                    faster, ours, theirs = _compare(
+                        watch,
+                        other,
+                        best[0],
+                        best_microseconds,
+                        _MIN_GAIN_OF_LARGE if larger else MIN_GAIN,
+                    )
                     best_microseconds = theirs if faster else ours
                     if faster:
                         best[0], other = other, best[0]
@@ -251,7 +265,11 @@ def choose_in_context(
 
 
 def _compare(
-    watch: Stopwatch, new: Captured, best: Captured, best_microseconds: float | None
+    watch: Stopwatch,
+    new: Captured,
+    best: Captured,
+    best_microseconds: float | None,
+    min_gain: float = MIN_GAIN,
 ) -> tuple[bool, float, float]:
     """Compares a program with the best one so far. Stops once it is slower in most of the rounds,
     of which the first ones are short.
@@ -261,6 +279,7 @@ def _compare(
         new: The program.
         best: The best one so far.
         best_microseconds: Its time, if it is already timed.
+        min_gain: The share of the time of `best` that `new` must be below.
 
     Returns:
         Whether `new` is faster by more than noise, the time of `best` and the time of `new` in
@@ -288,4 +307,4 @@ def _compare(
         our, their = median(ours), median(theirs)
         if slower > rounds // 2:
             return False, our, their
-    return their < our * MIN_GAIN, our, their
+    return their < our * min_gain, our, their
