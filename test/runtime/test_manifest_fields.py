@@ -64,16 +64,18 @@ class Model(nn.Module):
         self.conv = nn.Conv2d(64, 64, 3, padding=1)
         self.alias = self.conv
         self.linear = nn.Linear(64, 64)
+        self.recurrent = nn.RNN(64, 64, batch_first=True)
         self.register_buffer("scale", torch.arange(64.0).reshape(64, 1, 1), persistent=False)
 
     def forward(self, x: Tensor, *, factor: float) -> Results:
         y = self.stem(x)
-        # 0.5 is a constant of the graph, sin is outside of graphs, its result has strides, and the
-        # result x is a copy.
+        # 0.5 is a constant of the graph, sin is outside of graphs, its result has strides, the
+        # result x is a copy, and a kernel of the recurrent layer is launched for each step.
         z = torch.relu(self.conv(y)) * 0.5 + y
+        steps = self.recurrent(y.flatten(2))[0].unflatten(2, (8, 8))
         rows = y.flatten(2).mT
         rows = torch.relu(self.linear(rows) + rows)
-        y = torch.sin(z * self.scale).mT
+        y = torch.sin(z * self.scale).mT + steps
         return Results(y + torch.cat([rows, rows], 1)[:, :64].mT.unflatten(2, (8, 8)), x, factor)
 
 
