@@ -50,8 +50,9 @@ static void sink(ReshapeOp reshape, Operation *op, ArrayRef<ReassociationIndices
   for (Value operand : op->getOperands()) {
     if (operand == reshape.getResult() || mapping.contains(operand))
       continue;
-    // A dim of size 1 broadcasts over all that it is split into.
-    SmallVector<int64_t> shape;
+    // A dim of size 1 broadcasts over all that it is split into. A scalar has no dims, and becomes
+    // a tensor of one element.
+    SmallVector<int64_t> shape(merged.empty() ? split : ArrayRef<int64_t>());
     for (auto [size, dims] : llvm::zip_equal(shapeOf(operand), merged))
       for (int64_t dim : dims)
         shape.push_back(size == 1 ? 1 : split[dim]);

@@ -50,3 +50,17 @@ func.func @stays(%x: tensor<8x6xf32>, %y: tensor<2x4x6xf32>, %z: tensor<5x8x6xf3
   %11 = tcp.add %10, %z : tensor<1x8x6xf32>, tensor<5x8x6xf32> -> tensor<5x8x6xf32>
   return %2, %4, %7, %8, %11 : tensor<2x4x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<5x8x6xf32>
 }
+
+// Other scalars become tensors of one element.
+// CHECK-LABEL: func.func @scalar(
+// CHECK-SAME: %[[X:.*]]: tensor<1x1x1xf32>, %[[Y:.*]]: tensor<f32>)
+// CHECK: %[[ABS:.*]] = tcp.abs %[[X]]
+// CHECK: %[[ONE:.*]] = tcp.reshape %[[Y]] : tensor<f32> -> tensor<1x1x1xf32>
+// CHECK: %[[SUM:.*]] = tcp.add %[[ABS]], %[[ONE]]
+// CHECK: tcp.reshape %[[SUM]] : tensor<1x1x1xf32> -> tensor<f32>
+func.func @scalar(%x: tensor<1x1x1xf32>, %y: tensor<f32>) -> tensor<f32> {
+  %0 = tcp.abs %x : tensor<1x1x1xf32> -> tensor<1x1x1xf32>
+  %1 = tcp.reshape %0 : tensor<1x1x1xf32> -> tensor<f32>
+  %2 = tcp.add %1, %y : tensor<f32>, tensor<f32> -> tensor<f32>
+  return %2 : tensor<f32>
+}
