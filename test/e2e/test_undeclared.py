@@ -135,17 +135,22 @@ def test_new_weights(model: DynamicModel) -> None:
         check(program, 5, other)
 
 
+def check_background(program: DynamicProgram) -> None:
+    """Calls a program at a point until 6 rows are compiled, then with 6 rows."""
+    limit = time.monotonic() + 60
+    while not program.undeclared_points:
+        assert time.monotonic() < limit
+        check(program, 4)
+    check(program, 6)
+
+
 def test_in_the_background(model: DynamicModel) -> None:
     with loaded(model, undeclared="background") as program:
         with pytest.raises(
             ArgumentError, match="is being compiled: expected a later call, got rows=6"
         ):
             program(inputs(6))
-        limit = time.monotonic() + 60
-        while not program.undeclared_points:
-            assert time.monotonic() < limit
-            check(program, 4)
-        check(program, 6)
+        check_background(program)
 
 
 def test_a_failed_compilation(model: DynamicModel) -> None:
@@ -223,11 +228,7 @@ def test_a_loaded_artifact_of_a_file(tmp_path: Path) -> None:
         convoy.compile_undeclared(program, tmp_path / "rows.pt2", wait=False)
         with pytest.raises(ArgumentError, match="is being compiled"):
             program(inputs(6))
-        limit = time.monotonic() + 60
-        while not program.undeclared_points:
-            assert time.monotonic() < limit
-            check(program, 4)
-        check(program, 6)
+        check_background(program)
 
 
 def test_programs_without_dynamic_sizes(model: DynamicModel, tmp_path: Path) -> None:

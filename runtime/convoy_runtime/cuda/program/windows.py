@@ -32,21 +32,8 @@ def copy_in(
         driver.call("cuMemsetD8Async", tail, 0, rest, stream)
     elif rest and window.rows:
         driver.call("cuMemsetD2D8Async", tail, window.pitch, 0, rest, window.rows, stream)
-    if not window.rows or not window.width:
-        return
-    if window.rows == 1:
-        name = "cuMemcpyHtoDAsync" if host else "cuMemcpyDtoDAsync"
-        driver.call(name, buffer, source, window.width, stream)
-        return
-    kinds = driver.module.CUmemorytype
-    place = kinds.CU_MEMORYTYPE_HOST if host else kinds.CU_MEMORYTYPE_DEVICE
-    _copy(
-        driver,
-        (buffer, window.pitch, kinds.CU_MEMORYTYPE_DEVICE),
-        (source, window.width, place),
-        window,
-        stream,
-    )
+    direction = "HtoD" if host else "DtoD"
+    _copy(driver, direction, (buffer, window.pitch), (source, window.width), window, stream)
 
 
 def copy_out(
@@ -54,41 +41,35 @@ def copy_out(
 ) -> None:
     """Enqueues a copy of the window of a buffer into an array. Arguments and errors as
     `copy_in`."""
-    if not window.rows or not window.width:
-        return
-    if window.rows == 1:
-        name = "cuMemcpyDtoHAsync" if host else "cuMemcpyDtoDAsync"
-        driver.call(name, target, buffer, window.width, stream)
-        return
-    kinds = driver.module.CUmemorytype
-    place = kinds.CU_MEMORYTYPE_HOST if host else kinds.CU_MEMORYTYPE_DEVICE
-    _copy(
-        driver,
-        (target, window.width, place),
-        (buffer, window.pitch, kinds.CU_MEMORYTYPE_DEVICE),
-        window,
-        stream,
-    )
+    direction = "DtoH" if host else "DtoD"
+    _copy(driver, direction, (target, window.width), (buffer, window.pitch), window, stream)
 
 
 def _copy(
     driver: Driver,
-    target: tuple[int, int, int],
-    source: tuple[int, int, int],
+    direction: str,
+    target: tuple[int, int],
+    source: tuple[int, int],
     window: Window,
     stream: int,
 ) -> None:
-    """Copies the pieces of a window. `target` and `source` are address, pitch and memory type."""
+    """Copies the pieces of a window. `direction` is that of the driver's functions: HtoD, DtoH or
+    DtoD. `target` and `source` are address and pitch."""
+    if not window.rows or not window.width:
+        return
+    if window.rows == 1:
+        driver.call(f"cuMemcpy{direction}Async", target[0], source[0], window.width, stream)
+        return
+    kinds = driver.module.CUmemorytype
     copy = driver.module.CUDA_MEMCPY2D()
     copy.WidthInBytes, copy.Height = window.width, window.rows
-    to, copy.dstPitch, copy.dstMemoryType = target
-    begin, copy.srcPitch, copy.srcMemoryType = source
-    if copy.dstMemoryType == driver.module.CUmemorytype.CU_MEMORYTYPE_HOST:
-        copy.dstHost = to
+    copy.dstPitch, copy.srcPitch = target[1], source[1]
+    if direction == "DtoH":
+        copy.dstMemoryType, copy.dstHost = kinds.CU_MEMORYTYPE_HOST, target[0]
     else:
-        copy.dstDevice = to
-    if copy.srcMemoryType == driver.module.CUmemorytype.CU_MEMORYTYPE_HOST:
-        copy.srcHost = begin
+        copy.dstMemoryType, copy.dstDevice = kinds.CU_MEMORYTYPE_DEVICE, target[0]
+    if direction == "HtoD":
+        copy.srcMemoryType, copy.srcHost = kinds.CU_MEMORYTYPE_HOST, source[0]
     else:
-        copy.srcDevice = begin
+        copy.srcMemoryType, copy.srcDevice = kinds.CU_MEMORYTYPE_DEVICE, source[0]
     driver.call("cuMemcpy2DAsync", copy, stream)
