@@ -221,7 +221,7 @@ def test_engines_that_supported_no_similar_graph_are_not_asked() -> None:
     assert history.support(GRAPH).skipped == set()
     history.note_support(GRAPH, EngineSupport(asked={1: False, 2: True}))
     assert history.support(GRAPH).skipped == {1}
-    # 2 is asked again, although it refused twice, and 1 was not asked.
+    # Engine 2 supported a graph once, so later rejections do not exclude it.
     for _ in range(3):
         history.note_support(GRAPH, EngineSupport(frozenset({1}), {2: False, 3: False}))
     assert history.support(GRAPH).skipped == {1}

@@ -106,8 +106,8 @@ class PtxCompiler:
 
 
 def _architecture(device: Device, text: bytes) -> str:
-    """Returns the architecture to compile PTX for: that of the device, or the one that the PTX is
-    restricted to."""
+    """Returns the target architecture of PTX: the architecture-specific one that it requires, or
+    else that of the device."""
     only = _ONLY.search(text)
     return f"sm_{device.capability}" if only is None else only[1].decode()
 

@@ -48,7 +48,7 @@ _SHORT_ROUND_MICROSECONDS = 1000.0
 #: A change is accepted if it reduces the time of the whole program below this share; a smaller gain
 #: is noise.
 MIN_GAIN = 0.999
-#: The share for a plan that needs a large workspace, in place of one that does not.
+#: The same threshold for a plan with a large workspace that would replace one without.
 _MIN_GAIN_OF_LARGE = 0.99
 #: A plan that is slower alone is faster inside the program by at most this share of its time,
 #: because its operands are in the L2 cache there.
