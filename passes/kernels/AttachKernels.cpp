@@ -51,6 +51,19 @@ struct Offerer {
 
 } // namespace
 
+/// Kernels that keep a part of the image in shared memory are best for few channels per group, and
+/// products for many.
+static Offer offerGrouped(const ConvGraph &form, std::string &reason) {
+  Offer offer = groupedOffer(form, reason);
+  SmallVector<Variant, 0> products = convVariants(form);
+  if (offer.isPreferred) {
+    llvm::append_range(offer.variants, products);
+    return offer;
+  }
+  llvm::append_range(products, offer.variants);
+  return {std::move(products), true};
+}
+
 static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason) {
   std::optional<ConvGraph> form = matchConvGraph(graph, allowTf32, reason);
   if (!form)
@@ -58,10 +71,13 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
   if (form->isDepthwise())
     return {depthwiseVariants(*form, reason), true};
   if (form->hasGroups())
-    return groupedOffer(*form, reason);
+    return offerGrouped(*form, reason);
   Offer offer = {convVariants(*form), isSmall(*form)};
-  if (offer.isPreferred)
+  SmallVector<Variant, 0> products = convProductVariants(*form);
+  if (offer.isPreferred) {
+    llvm::append_range(offer.variants, products);
     return offer;
+  }
   SmallVector<Variant, 0> large = conv1x1WgmmaVariants(*form);
   if (large.empty())
     large = convWgmmaVariants(*form, reason);
@@ -69,8 +85,9 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
       "the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: " +
       reason;
   // For large convolutions the kernels for any GPU are not faster than cuDNN's plans.
-  offer.isPreferred = offer.variants.empty();
+  offer.isPreferred = offer.variants.empty() && !large.empty();
   llvm::append_range(offer.variants, large);
+  llvm::append_range(offer.variants, products);
   return offer;
 }
 

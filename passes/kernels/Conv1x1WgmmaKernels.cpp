@@ -42,7 +42,7 @@ static std::optional<Variant> variantOf(const ConvGraph &form, Shape shape, int6
   arguments.filters = word(form.columns());
   arguments.groups = word(shape.groups);
   arguments.blocksPerFilter = word(blocks);
-  form.setClip(arguments);
+  arguments.epilogue = form.epilogue();
   variant.setArguments(arguments);
   variant.blocks = blocks * filterBlocks;
   variant.threads = kGroupThreads * shape.groups;
@@ -51,13 +51,10 @@ static std::optional<Variant> variantOf(const ConvGraph &form, Shape shape, int6
 }
 
 SmallVector<Variant, 0> conv1x1WgmmaVariants(const ConvGraph &form) {
-  cudnn::ConvolutionOp conv = form.conv;
-  auto isOne = [](int64_t each) { return each == 1; };
-  auto isZero = [](int64_t each) { return each == 0; };
-  ArrayRef<int64_t> w = conv.getW().getType().getShape();
-  if (!llvm::all_of(w.drop_front(2), isOne) || !llvm::all_of(conv.getSpatialStride(), isOne) ||
-      !llvm::all_of(conv.getPrePadding(), isZero) || !llvm::all_of(conv.getPostPadding(), isZero))
+  if (!form.isProduct())
     return {};
+  cudnn::ConvolutionOp conv = form.conv;
+  ArrayRef<int64_t> w = conv.getW().getType().getShape();
   // A thread computes 16 bytes of a pixel, two elements per product.
   int64_t bytes = form.element().getIntOrFloatBitWidth() / 8, blockFilters = 64 * 16 / bytes / 2,
           chunks = w[1] * bytes / 16;

@@ -36,13 +36,28 @@ Type ConvGraph::element() const {
   return cudnn::ConvolutionOp(conv).getX().getType().getElementType();
 }
 
-Variant ConvGraph::variant() const {
+bool ConvGraph::isProduct() const {
   cudnn::ConvolutionOp op = conv;
+  auto isOne = [](int64_t each) { return each == 1; };
+  auto isZero = [](int64_t each) { return each == 0; };
+  return !hasGroups() && llvm::all_of(op.getW().getType().getShape().drop_front(2), isOne) &&
+         llvm::all_of(op.getSpatialStride(), isOne) && llvm::all_of(op.getPrePadding(), isZero) &&
+         llvm::all_of(op.getPostPadding(), isZero);
+}
+
+SmallVector<std::optional<unsigned>> ConvGraph::tensors() const {
+  cudnn::ConvolutionOp op = conv;
+  return {placeOf(op.getX()),
+          placeOf(op.getW()),
+          bias,
+          scale,
+          residual,
+          op->getParentOfType<cudnn::GraphOp>().getNumArguments()};
+}
+
+Variant ConvGraph::variant() const {
   Variant variant;
-  variant.tensors = {placeOf(op.getX()), placeOf(op.getW()), bias};
-  if (hasGroups())
-    variant.tensors.push_back(scale);
-  variant.tensors.append({residual, op->getParentOfType<cudnn::GraphOp>().getNumArguments()});
+  variant.tensors = tensors();
   variant.tf32 = element().isF32() && !isDepthwise();
   return variant;
 }
@@ -95,9 +110,9 @@ bool Matcher::matchConv(Operation &op) {
       !isa<BlockArgument>(form.conv.getW()))
     return refuse(
         "input and filter are not two arguments of the same type in packed channels-last memory");
-  // Kernels copy 16 bytes at a time.
+  // All kernels but the depthwise one copy 16 bytes at a time.
   int64_t together = 128 / element.getIntOrFloatBitWidth();
-  if (x.getShape()[1] % together != 0 || w.getShape()[0] % together != 0)
+  if (!form.isDepthwise() && (x.getShape()[1] % together != 0 || w.getShape()[0] % together != 0))
     return refuse("channels are not a multiple of " + Twine(together));
   return true;
 }
@@ -108,8 +123,7 @@ std::optional<ConvGraph> Matcher::match() {
     return std::nullopt;
   Value result;
   auto isOperand = [&](TensorDescType type) { return isImage(type); };
-  AnchorResult anchor = {
-      form.conv.getY(), {1, form.columns(), 1, 1}, isOperand, form.hasGroups(), element.isF32()};
+  AnchorResult anchor = {form.conv.getY(), {1, form.columns(), 1, 1}, isOperand, element.isF32()};
   if (!matchEpilogue(graph, anchor, form, result, reason))
     return std::nullopt;
   Operation *end = body.getTerminator();

@@ -10,7 +10,7 @@
 
 namespace convoy {
 
-/// clamp(conv(x, w) + residual + bias, lower, upper); any epilogue if it has groups.
+/// A convolution and its epilogue.
 struct ConvGraph : Epilogue {
   cudnn::ConvolutionOp conv;
 
@@ -22,8 +22,11 @@ struct ConvGraph : Epilogue {
   bool hasGroups() const;
   /// The element type of input and filter.
   mlir::Type element() const;
-  /// The common fields of all kernels for it: the tensors, with a scale if it has groups, and
-  /// whether factors are rounded to TF32.
+  /// Whether it is the product of all pixels and the filters: one tap, no stride, no padding.
+  bool isProduct() const;
+  /// The pointers of the library functions: input, filter, bias, scale, residual and result.
+  llvm::SmallVector<std::optional<unsigned>> tensors() const;
+  /// The common fields of all kernels for it: the tensors, and whether factors are rounded to TF32.
   Variant variant() const;
   /// Sets the sizes of the image, of the result and of the window.
   template <typename Arguments> void setSizes(Arguments &arguments) const {

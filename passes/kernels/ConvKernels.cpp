@@ -30,9 +30,18 @@ struct Shape {
 
 } // namespace
 
+/// The number of tiles: a tile has filters of one group of the convolution.
+static int64_t tilesOf(const ConvGraph &form, int64_t tileM, int64_t tileN) {
+  cudnn::ConvolutionOp conv = form.conv;
+  int64_t groups = conv.getX().getType().getShape()[1] / conv.getW().getType().getShape()[1];
+  return llvm::divideCeil(form.rows(), tileM) * llvm::divideCeil(form.columns() / groups, tileN) *
+         groups;
+}
+
 static Variant variantOf(const ConvGraph &form, Shape shape) {
   cudnn::ConvolutionOp conv = form.conv;
-  ArrayRef<int64_t> x = conv.getX().getType().getShape(), y = conv.getY().getType().getShape();
+  ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(),
+                    y = conv.getY().getType().getShape();
   auto [tileM, tileN, groups, split] = shape;
   Variant variant = form.variant();
   variant.suffix = llvm::formatv("{0}x{1}x{2}x{3}", tileM, tileN, groups, split);
@@ -42,12 +51,13 @@ static Variant variantOf(const ConvGraph &form, Shape shape) {
   arguments.images = word(x[0]);
   form.setSizes(arguments);
   arguments.outChannels = word(y[1]);
+  arguments.groupChannels = word(w[1]);
+  arguments.groupFilters = word(w[0] / (x[1] / w[1]));
   arguments.groups = word(groups);
   arguments.split = word(split);
-  form.setClip(arguments);
+  arguments.epilogue = form.epilogue();
   variant.setArguments(arguments);
-  variant.blocks =
-      llvm::divideCeil(form.rows(), tileM) * llvm::divideCeil(form.columns(), tileN) * split;
+  variant.blocks = tilesOf(form, tileM, tileN) * split;
   variant.threads = kGroupThreads * groups;
   int64_t pipelines = groups * kConvStages * (tileM + tileN) * kConvStepBytes,
           results = groups * tileM * (tileN + 4) * 4;
@@ -57,10 +67,18 @@ static Variant variantOf(const ConvGraph &form, Shape shape) {
 }
 
 SmallVector<Variant, 0> convVariants(const ConvGraph &form) {
-  if (multiplyAdds(form) > kLargest)
+  cudnn::ConvolutionOp conv = form.conv;
+  cudnn::TensorDescType type = conv.getW().getType();
+  ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = type.getShape();
+  int64_t together = 128 / type.getElementType().getIntOrFloatBitWidth();
+  if (form.hasGroups()) {
+    // Copies of 16 bytes, and stores of four results. cuDNN's kernels for groups are slower at any
+    // size.
+    if (w[1] % together != 0 || w[0] / (x[1] / w[1]) % 4 != 0)
+      return {};
+  } else if (multiplyAdds(form) > kLargest) {
     return {};
-  cudnn::TensorDescType type = cudnn::ConvolutionOp(form.conv).getW().getType();
-  ArrayRef<int64_t> w = type.getShape();
+  }
   int64_t steps =
       w[2] * w[3] *
       llvm::divideCeil(w[1] * type.getElementType().getIntOrFloatBitWidth(), kConvStepBytes * 8);
@@ -69,8 +87,7 @@ SmallVector<Variant, 0> convVariants(const ConvGraph &form) {
   constexpr std::pair<int64_t, int64_t> kTiles[] = {CONVOY_CONV_TILES(CONVOY_TILE)};
 #undef CONVOY_TILE
   for (auto [tileM, tileN] : kTiles) {
-    int64_t tiles = llvm::divideCeil(form.rows(), tileM) * llvm::divideCeil(form.columns(), tileN),
-            split = 1;
+    int64_t tiles = tilesOf(form, tileM, tileN), split = 1;
     if (tiles < kFewBlocks)
       while (split < kLargestCluster && tiles * split < kManyBlocks && 4 * split <= steps)
         split *= 2;

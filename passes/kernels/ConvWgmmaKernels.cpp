@@ -137,7 +137,7 @@ static Variant variantOf(const ConvGraph &form, const Shape &shape, const Tiling
   arguments.groups = word(tiling.groups);
   arguments.blocksPerFilter = word(tiling.blocks);
   arguments.ahead = tiling.shared > kMuchShared ? 1 : 0;
-  form.setClip(arguments);
+  arguments.epilogue = form.epilogue();
   variant.setArguments(arguments);
   variant.blocks = tiling.blocks * shape.filterBlocks();
   variant.threads = kGroupThreads * tiling.groups;

@@ -21,14 +21,27 @@ static constexpr int64_t kMostRegisters = 112, kOtherRegisters = 20;
 /// kernel asks for: four warps for each part, and the blocks that any GPU can hold.
 static constexpr int64_t kPartRegisters = 512, kFewWarps = 4, kMostResidents = 16;
 
-/// Divides the pieces of channels. Eight pieces of 16-bit channels are 64 bytes of memory; wider
-/// blocks have fewer pixels, which share less of the input, and four fill a sector. Of 16-bit
-/// channels the number is even, so that the filters of a block are pieces of 16 bytes.
+/// Channels of a thread.
+static int64_t channelsOf(const ConvGraph &form) {
+  return *llvm::find_if(kDepthwiseChannels,
+                        [&](int channels) { return form.columns() % channels == 0; });
+}
+
+/// Divides the pieces of channels. Eight pieces of four 16-bit channels are 64 bytes of memory;
+/// wider blocks have fewer pixels, which share less of the input, and four fill a sector. If no
+/// such number divides them, the last block has fewer, as few as possible.
 static int64_t chooseLanes(int64_t pieces) {
-  for (int64_t lanes : {8, 12, 16, 4, 6, 10, 14, 2, 15, 13, 11, 9, 7, 5, 3})
+  for (int64_t lanes : {8, 12, 16, 4, 6, 10, 14})
     if (pieces % lanes == 0)
       return lanes;
-  return 1;
+  constexpr int64_t kMostLanes = 32;
+  if (pieces <= kMostLanes)
+    return pieces;
+  int64_t best = 8;
+  for (int64_t lanes = best; lanes <= kMostLanes; ++lanes)
+    if (llvm::alignTo(pieces, lanes) < llvm::alignTo(pieces, best))
+      best = lanes;
+  return best;
 }
 
 /// Registers of a thread for the sums of `pixels` pixels, the filters of a row, and the columns of
@@ -41,7 +54,7 @@ static int64_t registersOf(const ConvGraph &form, int64_t pixels) {
     for (int64_t tap = 0; tap < taps; ++tap)
       columns.insert(pixel * conv.getSpatialStride()[1] + tap * conv.getDilation()[1]);
   int64_t used = columns.size();
-  return kDepthwiseChannels * (2 * used * bits / 32 + taps + pixels);
+  return channelsOf(form) * (2 * used * bits / 32 + taps + pixels);
 }
 
 /// The number of blocks that fit into a multiprocessor if a thread has `registers` registers.
@@ -57,7 +70,7 @@ static Variant variantOf(const ConvGraph &form, int64_t pixels) {
   cudnn::ConvolutionOp conv = form.conv;
   ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(),
                     y = conv.getY().getType().getShape();
-  int64_t pieces = x[1] / kDepthwiseChannels, lanes = chooseLanes(pieces);
+  int64_t channels = channelsOf(form), pieces = x[1] / channels, lanes = chooseLanes(pieces);
   // Blocks of one image have about the same number of pixels.
   auto balanced = [](int64_t size, int64_t most) {
     return llvm::divideCeil(size, llvm::divideCeil(size, std::min(size, most)));
@@ -65,13 +78,16 @@ static Variant variantOf(const ConvGraph &form, int64_t pixels) {
   int64_t strips = balanced(llvm::divideCeil(y[3], pixels), kMostThreads / lanes),
           across = llvm::divideCeil(y[3], pixels * strips),
           rows = balanced(y[2], std::max<int64_t>(kMostThreads / (lanes * strips), 1));
-  auto blocks = [&] { return y[0] * (pieces / lanes) * across * llvm::divideCeil(y[2], rows); };
+  auto blocks = [&] {
+    return y[0] * llvm::divideCeil(pieces, lanes) * across * llvm::divideCeil(y[2], rows);
+  };
   while (rows > 1 && blocks() < kManyBlocks)
     rows = llvm::divideCeil(rows, 2);
 
   Variant variant = form.variant();
   variant.suffix = llvm::formatv("{0}x{1}x{2}x{3}", pixels, lanes, strips, rows);
-  variant.function = llvm::formatv("convoy_depthwise_{0}_{1}", libraryName(form.element()), pixels);
+  variant.function =
+      llvm::formatv("convoy_depthwise_{0}_{1}x{2}", libraryName(form.element()), channels, pixels);
   device::DepthwiseArguments arguments = {};
   arguments.images = word(x[0]);
   form.setSizes(arguments);
@@ -88,7 +104,7 @@ static Variant variantOf(const ConvGraph &form, int64_t pixels) {
         variant.threads, std::min(registers + kOtherRegisters, kPartRegisters / kFewWarps));
   // In f32, and as they are in memory.
   variant.sharedBytes =
-      w[2] * w[3] * lanes * kDepthwiseChannels * (4 + form.element().getIntOrFloatBitWidth() / 8);
+      w[2] * w[3] * lanes * channels * (4 + form.element().getIntOrFloatBitWidth() / 8);
   return variant;
 }
 
@@ -105,7 +121,7 @@ SmallVector<Variant, 0> depthwiseVariants(const ConvGraph &form, std::string &re
     if (pixels == 1 || (pixels < 2 * y[3] && registersOf(form, pixels) <= kMostRegisters))
       most.push_back(pixels);
   auto threads = [&](int64_t pixels) {
-    return y[0] * y[2] * llvm::divideCeil(y[3], pixels) * (y[1] / kDepthwiseChannels);
+    return y[0] * y[2] * llvm::divideCeil(y[3], pixels) * (y[1] / channelsOf(form));
   };
   size_t best = most.size() - 1;
   while (best > 0 && threads(most[best]) < kManyThreads)

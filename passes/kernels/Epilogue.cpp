@@ -54,9 +54,9 @@ bool Matcher::matchOperand(cudnn::PointwiseOp op) {
                   "the input's element type");
   bool isActivated = epilogue.activation != device::kIdentity;
   // The order of EpilogueArguments; a bias may follow a residual without a scale.
-  bool inOrder = isScale    ? anchor.allowsAll && !epilogue.residual
+  bool inOrder = isScale    ? !epilogue.residual
                  : isVector ? !epilogue.scale && !epilogue.gates && !isActivated
-                            : anchor.allowsAll || (!isActivated && !gates);
+                            : true;
   bool isLate = isActivated && !epilogue.early && (epilogue.scale || epilogue.residual);
   if (!inOrder || isLate || epilogue.isClipped())
     return refuse("a bias, a scale, a residual and an activation are not in a kernel's order");
@@ -72,9 +72,15 @@ bool Matcher::matchClip(cudnn::PointwiseOp op) {
     return value ? value->convertToDouble() : otherwise;
   };
   auto nans = op.getNanPropagation();
-  if (number(op.getLowerClipSlope(), 0.0) != 0.0 ||
-      (nans && *nans != cudnn::NanPropagation::PropagateNan))
-    return refuse("relu has a slope, or does not propagate NaN");
+  if (nans && *nans != cudnn::NanPropagation::PropagateNan)
+    return refuse("relu does not propagate NaN");
+  if (double slope = number(op.getLowerClipSlope(), 0.0); slope != 0.0) {
+    if (!canActivate() || number(op.getLowerClip(), 0.0) != 0.0 || op.getUpperClip())
+      return refuse("a relu with a slope has other bounds than 0, or follows an activation");
+    epilogue.activation = device::kLeakyRelu;
+    epilogue.slope = slope;
+    return true;
+  }
   epilogue.lower = number(op.getLowerClip(), 0.0);
   epilogue.upper = number(op.getUpperClip(), epilogue.upper);
   return true;
@@ -89,9 +95,13 @@ bool Matcher::matchActivation(cudnn::PointwiseOp op) {
     activation = device::kSwish;
     break;
   case PointwiseMode::GeluFwd:
-    if (anchor.isWide)
-      return refuse("the kernels' GELU is for 16-bit floats");
     activation = device::kGelu;
+    break;
+  case PointwiseMode::SigmoidFwd:
+    activation = device::kSigmoid;
+    break;
+  case PointwiseMode::TanhFwd:
+    activation = device::kTanh;
     break;
   case PointwiseMode::GeluApproxTanhFwd:
     activation = device::kGeluTanh;
@@ -99,10 +109,11 @@ bool Matcher::matchActivation(cudnn::PointwiseOp op) {
   default:
     break;
   }
-  if (activation == device::kIdentity || !anchor.allowsAll || !canActivate())
+  if (activation == device::kIdentity || !canActivate())
     return refuse("it computes " + cudnn::stringifyPointwiseMode(op.getMode()) +
-                  ", which is not a sum before one " +
-                  (anchor.allowsAll ? "relu, swish or gelu" : "relu"));
+                  ", which is not a sum before one relu, swish, gelu, sigmoid or tanh");
+  if (anchor.isWide && (activation == device::kGelu || activation == device::kTanh))
+    return refuse("the kernels' GELU and tanh are for 16-bit floats");
   epilogue.activation = activation;
   return true;
 }

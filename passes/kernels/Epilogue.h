@@ -22,19 +22,20 @@ struct Epilogue {
   bool gates = false; ///< whether the residual is a factor, that of a gated layer
   double lower = -std::numeric_limits<double>::infinity(),
          upper = std::numeric_limits<double>::infinity();
+  double slope = 0.0; ///< of device::kLeakyRelu
 
   bool isClipped() const {
     return lower != -std::numeric_limits<double>::infinity() ||
            upper != std::numeric_limits<double>::infinity();
   }
-  /// Sets the bounds in the arguments of a library function without other activations.
-  template <typename Arguments> void setClip(Arguments &arguments) const {
-    arguments.lower = static_cast<float>(lower);
-    arguments.upper = static_cast<float>(upper);
-  }
   /// The epilogue as an argument of a library function.
   device::EpilogueArguments epilogue() const {
-    return {activation, early, gates, static_cast<float>(lower), static_cast<float>(upper)};
+    return {activation,
+            early,
+            gates,
+            static_cast<float>(lower),
+            static_cast<float>(upper),
+            static_cast<float>(slope)};
   }
 };
 
@@ -43,9 +44,8 @@ struct AnchorResult {
   mlir::Value value;
   llvm::SmallVector<int64_t> vector; ///< the shape of a bias
   llvm::function_ref<bool(cudnn::TensorDescType)>
-      isOperand;          ///< whether the kernel supports a tensor's element type and memory layout
-  bool allowsAll = false; ///< whether the kernel takes EpilogueArguments, and not only a clamp
-  bool isWide = false;    ///< whether it computes f32, for which its GELU has too large an error
+      isOperand;       ///< whether the kernel supports a tensor's element type and memory layout
+  bool isWide = false; ///< whether it computes f32, for which GELU and tanh are too inaccurate
 };
 
 /// Matches all operations of `graph` after the first one, and sets `result` to the result of the

@@ -86,11 +86,7 @@ std::optional<MatmulGraph> Matcher::match() {
     return std::nullopt;
   Value result;
   auto isSummand = [&](TensorDescType type) { return isOperand(type); };
-  AnchorResult anchor = {form.matmul.getY(),
-                         {1, 1, form.columns()},
-                         isSummand,
-                         /*allowsAll=*/true,
-                         element.isF32()};
+  AnchorResult anchor = {form.matmul.getY(), {1, 1, form.columns()}, isSummand, element.isF32()};
   if (!matchEpilogue(graph, anchor, form, result, reason))
     return std::nullopt;
   auto type = cast<TensorDescType>(result.getType());

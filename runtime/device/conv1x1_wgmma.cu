@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// 1x1 convolution for the tensor cores of sm_90a, with bias, residual and clamp. For convolutions
-// that are limited by reading the residual and writing the result, such as the last convolution of
-// a bottleneck. Every thread reads and writes 16 bytes of a pixel at a time.
+// 1x1 convolution for the tensor cores of sm_90a, with an epilogue. For convolutions that are
+// limited by reading the residual and writing the result, such as the last convolution of a
+// bottleneck. Every thread reads and writes 16 bytes of a pixel at a time.
 
+#include "epilogue.h"
 #include "wgmma.h"
 
 namespace {
 
-/// y[m, n] = clamp(sum over k of x[m, k] * w[n, k] + bias[n] + residual[m, n]), everything
-/// row-major: m is a pixel, k and n are channels. The depth is a multiple of 32 bytes, and a power
-/// of two of chunks of 16 bytes.
+/// y[m, n] = epilogue(sum over k of x[m, k] * w[n, k], bias[n], scale[n], residual[m, n]),
+/// everything row-major: m is a pixel, k and n are channels. The depth is a multiple of 32 bytes,
+/// and a power of two of chunks of 16 bytes.
 using Conv = Conv1x1WgmmaArguments;
 
 /// The filters are the left factor, permuted so that a thread gets 16 bytes of neighboring channels
 /// of a pixel. Each group of four warps computes separate tiles of `kPixels`. The pixels and the
 /// residual of its next tile are read while the current tile is computed and stored.
 template <typename T, int kPixels>
-DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y,
+DEVICE void convolve(const T *x, const T *w, const T *bias, const T *scale, const T *residual, T *y,
                      const Conv conv) {
   using Pair = typename Element<T>::Pair;
   constexpr int kGroup = kGroupThreads, kChunk = 16 / sizeof(T), kProducts = kChunk / 2,
@@ -81,11 +82,15 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
     *(u32x4 *)(filters + chunk * kFilterPitch + row * 16) =
         round<T>(*(const u32x4 *)(w + (long)(firstFilter + filter) * conv.depth + chunk * kChunk));
   }
-  float biases[kChunk] = {};
-  if (bias)
+  float biases[kChunk] = {}, scales[kChunk];
 #pragma unroll
-    for (int i = 0; i < kProducts; ++i)
+  for (int i = 0; i < kProducts; ++i) {
+    scales[2 * i] = scales[2 * i + 1] = 1;
+    if (bias)
       Element<T>::unpack(((const Pair *)(bias + first))[i], biases[2 * i], biases[2 * i + 1]);
+    if (scale)
+      Element<T>::unpack(((const Pair *)(scale + first))[i], scales[2 * i], scales[2 * i + 1]);
+  }
   if (works)
     store();
   fenceFactors();
@@ -131,16 +136,14 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
           from.four = residuals[j * 2 + i];
 #pragma unroll
         for (int product = 0; product < kProducts; ++product) {
-          float one = sums[product][j][i], other = sums[product][j][i + 2];
-          if (residual) {
-            float residualOne, residualOther;
-            Element<T>::unpack(from.pairs[product], residualOne, residualOther);
-            one += residualOne;
-            other += residualOther;
-          }
-          to.pairs[product] =
-              Element<T>::pack(clamp(one + biases[2 * product], conv.lower, conv.upper),
-                               clamp(other + biases[2 * product + 1], conv.lower, conv.upper));
+          float summands[2] = {}, results[2];
+          if (residual)
+            Element<T>::unpack(from.pairs[product], summands[0], summands[1]);
+#pragma unroll
+          for (int k = 0; k < 2; ++k)
+            results[k] = finish(sums[product][j][i + 2 * k], biases[2 * product + k],
+                                scales[2 * product + k], summands[k], conv.epilogue);
+          to.pairs[product] = Element<T>::pack(results[0], results[1]);
         }
         const int pixel = now * kPixels + j * 8 + (int)(lane % 4) * 2 + i;
         if (conv.pixels % kPixels == 0 || pixel < conv.pixels)
@@ -155,9 +158,9 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
 } // namespace
 
 #define CONVOY_CONV(T, name, pixels)                                                               \
-  LIBRARY void convoy_conv1x1_wgmma_##name##_##pixels(const T *x, const T *w, const T *bias,       \
-                                                      const T *residual, T *y, Conv conv) {        \
-    convolve<T, pixels>(x, w, bias, residual, y, conv);                                            \
+  LIBRARY void convoy_conv1x1_wgmma_##name##_##pixels(                                             \
+      const T *x, const T *w, const T *bias, const T *scale, const T *residual, T *y, Conv conv) { \
+    convolve<T, pixels>(x, w, bias, scale, residual, y, conv);                                     \
   }
 #define CONVOY_CONVS(pixels)                                                                       \
   CONVOY_CONV(f16, f16, pixels)                                                                    \

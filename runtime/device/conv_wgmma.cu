@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Convolution with stride 1 for the tensor cores of sm_90a, with bias, residual and clamp. For
+// Convolution with stride 1 for the tensor cores of sm_90a, with an epilogue. For
 // convolutions whose 64 filters fit into shared memory: many pixels and few channels, as in the
 // first blocks of a network. Filters are read once per block, the image once per tile.
 
+#include "epilogue.h"
 #include "wgmma.h"
 
 namespace {
 
-/// y[m, n] = clamp(sum over taps and channels of x * w + bias[n] + residual[m, n]), in
+/// y[m, n] = epilogue(sum over taps and channels of x * w, bias[n], scale[n], residual[m, n]), in
 /// channels-last memory: m is a pixel of the result, n a channel. A pixel of the input has a power
 /// of two of bytes from 32 to 2048; channels of the result are a multiple of 64.
 using Conv = ConvWgmmaArguments;
@@ -32,7 +33,7 @@ DEVICE u32x4 loadInside(const void *from, bool inside) {
 /// four warps has its own tiles and shared memory, so that one group computes while another stores;
 /// the pixels of its next tile are in registers.
 template <typename T, int kColumns, int kFetched>
-DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T *y,
+DEVICE void convolve(const T *x, const T *w, const T *bias, const T *scale, const T *residual, T *y,
                      const Conv conv) {
   using Pair = typename Element<T>::Pair;
   constexpr int kFilters = kConvWgmmaFilters, kGroup = kGroupThreads, kChunk = 16 / sizeof(T),
@@ -121,9 +122,11 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
         *(const u32x4 *)(w + ((long)(firstFilter + filter) * taps * chunks + chunk) * kChunk));
   }
   const int filter = firstFilter + warp * 16 + lane / 4 * 2;
-  float low = 0, high = 0;
+  float biases[2] = {}, scales[2] = {1, 1};
   if (bias)
-    Element<T>::unpack(*(const Pair *)(bias + filter), low, high);
+    Element<T>::unpack(*(const Pair *)(bias + filter), biases[0], biases[1]);
+  if (scale)
+    Element<T>::unpack(*(const Pair *)(scale + filter), scales[0], scales[1]);
   if (works)
     store();
   fenceFactors();
@@ -186,17 +189,14 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
     for (int j = 0; j < kMatrices; ++j)
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        float one = sums[j][i], other = sums[j][i + 2];
-        if (residual) {
-          float residualLow, residualHigh;
-          Element<T>::unpack(residuals[j][i], residualLow, residualHigh);
-          one += residualLow;
-          other += residualHigh;
-        }
+        float summands[2] = {}, results[2];
+        if (residual)
+          Element<T>::unpack(residuals[j][i], summands[0], summands[1]);
+#pragma unroll
+        for (int k = 0; k < 2; ++k)
+          results[k] = finish(sums[j][i + 2 * k], biases[k], scales[k], summands[k], conv.epilogue);
         if (const int place = placeOf(tile, pixelLane, j, i); place >= 0)
-          *(Pair *)(y + first + place) =
-              Element<T>::pack(clamp(one + low, conv.lower, conv.upper),
-                               clamp(other + high, conv.lower, conv.upper));
+          *(Pair *)(y + first + place) = Element<T>::pack(results[0], results[1]);
       }
     syncGroup(group);
     number += stride;
@@ -208,8 +208,8 @@ DEVICE void convolve(const T *x, const T *w, const T *bias, const T *residual, T
 
 #define CONVOY_CONV(T, name, columns, fetched)                                                     \
   LIBRARY void convoy_conv_wgmma_##name##_##columns##_##fetched(                                   \
-      const T *x, const T *w, const T *bias, const T *residual, T *y, Conv conv) {                 \
-    convolve<T, columns, fetched>(x, w, bias, residual, y, conv);                                  \
+      const T *x, const T *w, const T *bias, const T *scale, const T *residual, T *y, Conv conv) { \
+    convolve<T, columns, fetched>(x, w, bias, scale, residual, y, conv);                           \
   }
 #define CONVOY_CONV_TYPES(columns, fetched)                                                        \
   CONVOY_CONV(f16, f16, columns, fetched)                                                          \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // 2D depthwise convolution with an epilogue, in channels-last memory. It has too few products for
-// tensor cores: a thread computes four channels of some neighboring pixels of a row, and reads each
+// tensor cores: a thread computes some channels of neighboring pixels of a row, and reads each
 // element of a row of their windows once.
 
 #include "epilogue.h"
@@ -9,47 +9,54 @@
 namespace {
 
 using Depthwise = DepthwiseArguments;
-constexpr int kChannels = kDepthwiseChannels;
 
-/// Starts to copy `count` elements, a multiple of 16 bytes, to shared memory.
-template <typename T> DEVICE void startCopy(T *to, const T *from, int count, int threads) {
-  constexpr int kPiece = 16 / sizeof(T);
-  for (int i = threadId() * kPiece; i < count; i += threads * kPiece)
-    copyAsync(sharedAddress(to + i), from + i, true);
+/// Starts to copy `count` elements to shared memory, by pieces of 16 bytes if they are `whole`.
+template <typename T>
+DEVICE void startCopy(T *to, const T *from, int count, int threads, bool whole) {
+  const int piece = whole ? 16 / (int)sizeof(T) : 1;
+  for (int i = threadId() * piece; i < count; i += threads * piece)
+    if (whole)
+      copyAsync(sharedAddress(to + i), from + i, true);
+    else
+      to[i] = from[i];
   commitCopies();
 }
 
-/// A thread computes `pixels` pixels. The threads of a block are `lanes` pieces of four channels,
-/// times `strips` strips of pixels of a row, times `rows` rows, which share rows of the input in
-/// the L1 cache.
-template <typename T, int pixels>
+/// A thread computes `kChannels` channels of `pixels` pixels. The threads of a block are `lanes`
+/// pieces of channels, times `strips` strips of pixels of a row, times `rows` rows, which share
+/// rows of the input in the L1 cache.
+template <typename T, int kChannels, int pixels>
 DEVICE void depthwise(const T *x, const T *w, const T *bias, const T *scale, const T *residual,
                       T *y, const Depthwise conv) {
   using Piece = Elements<T, kChannels>;
   using Sums = Elements<float, kChannels>;
   const int channels = conv.lanes * kChannels, taps = conv.tapsH * conv.tapsW,
             threads = conv.lanes * conv.strips * conv.rows;
-  const int slices = conv.channels / channels,
+  const int slices = (conv.channels + channels - 1) / channels,
             across = (conv.outWidth + pixels * conv.strips - 1) / (pixels * conv.strips),
             bands = (conv.outHeight + conv.rows - 1) / conv.rows;
   const int slice = blockId() % slices, tile = blockId() / slices % across,
             band = blockId() / (slices * across) % bands,
             image = blockId() / (slices * across * bands);
 
-  // The filters of a slice are contiguous. They arrive while the first row of the window does.
+  // The filters of a slice are contiguous. They arrive while the first row of the window does. The
+  // last slice may have fewer channels.
   float *filters = (float *)shared;
   T *rawFilters = (T *)(filters + channels * taps);
-  startCopy(rawFilters, w + slice * channels * taps, channels * taps, threads);
+  const int first = slice * channels;
+  startCopy(rawFilters, w + first * taps, min(channels, conv.channels - first) * taps, threads,
+            channels * taps * sizeof(T) % 16 == 0 && conv.channels % channels == 0);
 
   const int lane = threadId() % conv.lanes, strip = threadId() / conv.lanes % conv.strips,
             row = band * conv.rows + threadId() / (conv.lanes * conv.strips),
             column = (tile * conv.strips + strip) * pixels;
-  const bool isInside = row < conv.outHeight && column < conv.outWidth;
-  const int channel = slice * channels + lane * kChannels, top = row * conv.strideH - conv.padH,
+  const int channel = first + lane * kChannels, top = row * conv.strideH - conv.padH,
             left = column * conv.strideW - conv.padW;
+  const bool hasChannel = channel < conv.channels,
+             isInside = hasChannel && row < conv.outHeight && column < conv.outWidth;
 
-  // Rows of the window from `first` to `end` are in the image.
-  const int first = max(0, (conv.dilationH - 1 - top) / conv.dilationH),
+  // Rows of the window from `begin` to `end` are in the image.
+  const int begin = max(0, (conv.dilationH - 1 - top) / conv.dilationH),
             below = (conv.height - top + conv.dilationH - 1) / conv.dilationH,
             end = isInside ? min(conv.tapsH, below) : 0;
   const T *source =
@@ -105,11 +112,11 @@ DEVICE void depthwise(const T *x, const T *w, const T *bias, const T *scale, con
   };
 
   Piece even[kDepthwiseMostColumns] = {}, odd[kDepthwiseMostColumns] = {};
-  load(first, even);
+  load(begin, even);
   Piece biases = {}, scales = {};
-  if (bias)
+  if (bias && hasChannel)
     biases = *(const Piece *)(bias + channel);
-  if (scale)
+  if (scale && hasChannel)
     scales = *(const Piece *)(scale + channel);
 
   // The first barrier is for ptxas, which would wait for the filters before it loads columns. Then
@@ -133,7 +140,7 @@ DEVICE void depthwise(const T *x, const T *w, const T *bias, const T *scale, con
 
   // A row of the window arrives during the products of the row before it.
 #pragma nounroll
-  for (int i = first; i < end; ++i) {
+  for (int i = begin; i < end; ++i) {
     load(i + 1, odd);
     addProducts(i, even);
     if (++i == end)
@@ -166,15 +173,16 @@ DEVICE void depthwise(const T *x, const T *w, const T *bias, const T *scale, con
 
 } // namespace
 
-#define CONVOY_DEPTHWISE(T, name, pixels)                                                          \
-  LIBRARY void convoy_depthwise_##name##_##pixels(const T *x, const T *w, const T *bias,           \
-                                                  const T *scale, const T *residual, T *y,         \
-                                                  Depthwise conv) {                                \
-    depthwise<T, pixels>(x, w, bias, scale, residual, y, conv);                                    \
+#define CONVOY_DEPTHWISE(channels, T, name, pixels)                                                \
+  LIBRARY void convoy_depthwise_##name##_##channels##x##pixels(                                    \
+      const T *x, const T *w, const T *bias, const T *scale, const T *residual, T *y,              \
+      Depthwise conv) {                                                                            \
+    depthwise<T, channels, pixels>(x, w, bias, scale, residual, y, conv);                          \
   }
-#define CONVOY_DEPTHWISE_F16(pixels) CONVOY_DEPTHWISE(f16, f16, pixels)
-#define CONVOY_DEPTHWISE_BF16(pixels) CONVOY_DEPTHWISE(bf16, bf16, pixels)
-#define CONVOY_DEPTHWISE_F32(pixels) CONVOY_DEPTHWISE(float, f32, pixels)
+#define CONVOY_DEPTHWISE_F16(pixels) CONVOY_DEPTHWISE_CHANNELS(CONVOY_DEPTHWISE, f16, f16, pixels)
+#define CONVOY_DEPTHWISE_BF16(pixels)                                                              \
+  CONVOY_DEPTHWISE_CHANNELS(CONVOY_DEPTHWISE, bf16, bf16, pixels)
+#define CONVOY_DEPTHWISE_F32(pixels) CONVOY_DEPTHWISE_CHANNELS(CONVOY_DEPTHWISE, float, f32, pixels)
 CONVOY_DEPTHWISE_PIXELS(CONVOY_DEPTHWISE_F16)
 CONVOY_DEPTHWISE_PIXELS(CONVOY_DEPTHWISE_BF16)
 CONVOY_DEPTHWISE_PIXELS(CONVOY_DEPTHWISE_F32)

@@ -10,13 +10,13 @@
 namespace convoy::device {
 
 /// An element of an array, for the lists of tiles below.
-#define CONVOY_ITEM(number) number,
+#define CONVOY_ITEM(number, ...) number,
 
 /// Threads of a group: four warps, a warpgroup of wgmma.
 constexpr int kGroupThreads = 128;
 
 /// A function of one number. GELU is with erf, or with its approximation by tanh.
-enum Activation : int { kIdentity, kSwish, kGelu, kGeluTanh };
+enum Activation : int { kIdentity, kSwish, kGelu, kGeluTanh, kSigmoid, kTanh, kLeakyRelu };
 
 /// The epilogue of a product: clamp(activation((v + bias) * scale + residual), lower, upper), or if
 /// the activation is `early`, clamp(activation(v + bias) * scale + residual, lower, upper). If it
@@ -24,6 +24,7 @@ enum Activation : int { kIdentity, kSwish, kGelu, kGeluTanh };
 struct EpilogueArguments {
   int activation, early, gates;
   float lower, upper;
+  float slope; ///< of kLeakyRelu below 0
 };
 
 /// attention.cu: y = softmax(scale * q * transpose(k) + mask) * v for every batch and head. With
@@ -64,14 +65,16 @@ constexpr int kAttentionWgmmaColumns[] = {CONVOY_ATTENTION_WGMMA_COLUMNS(CONVOY_
 /// Rows are in slabs of 64 elements, with 128 bytes for each of them.
 constexpr int kAttentionWgmmaSlab = 64;
 
-/// conv.cu: y[m, n] = clamp(sum of x * w + bias[n] + residual[m, n]), in channels-last memory.
+/// conv.cu: y[m, n] = epilogue(sum of x * w, bias[n], scale[n], residual[m, n]), in channels-last
+/// memory, with `groupChannels` channels of x and `groupFilters` of y per group of the convolution.
 struct ConvArguments {
   int images, height, width, channels;  ///< x
   int outHeight, outWidth, outChannels; ///< y
+  int groupChannels, groupFilters;
   int tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW;
-  int groups; ///< groups per block, a power of two
+  int groups; ///< groups of warps per block, a power of two
   int split;  ///< blocks per cluster, which share a tile's sum, a power of two
-  float lower, upper;
+  EpilogueArguments epilogue;
 };
 /// Bytes of factors per step of the reduction, and number of pipeline stages.
 constexpr int kConvStepBytes = 128, kConvStages = 4;
@@ -83,7 +86,7 @@ struct Conv1x1WgmmaArguments {
   int pixels, depth, filters;
   int groups;          ///< groups per block
   int blocksPerFilter; ///< blocks with the same filters
-  float lower, upper;
+  EpilogueArguments epilogue;
 };
 /// Maximum pieces of 16 bytes of its next tile that a thread holds in registers.
 constexpr int kConv1x1WgmmaFetched = 8;
@@ -100,7 +103,7 @@ struct ConvWgmmaArguments {
   int groups;        ///< groups per block
   int blocksPerFilter; ///< blocks with the same filters
   int ahead;           ///< tiles that are prefetched into the L2 cache, or 0
-  float lower, upper;
+  EpilogueArguments epilogue;
 };
 /// Filters per block.
 constexpr int kConvWgmmaFilters = 64;
@@ -120,8 +123,10 @@ struct DepthwiseArguments {
   int lanes, strips, rows; ///< threads per block: pieces of channels, strips of a row, and rows
   EpilogueArguments epilogue;
 };
-/// Channels per thread, and pixels: the widths of most networks are multiples of 7.
-constexpr int kDepthwiseChannels = 4;
+/// Channels per thread, of which all channels are a multiple, and pixels: the widths of most
+/// networks are multiples of 7.
+#define CONVOY_DEPTHWISE_CHANNELS(X, ...) X(4, __VA_ARGS__) X(2, __VA_ARGS__) X(1, __VA_ARGS__)
+constexpr int kDepthwiseChannels[] = {CONVOY_DEPTHWISE_CHANNELS(CONVOY_ITEM)};
 #define CONVOY_DEPTHWISE_PIXELS(X) X(1) X(2) X(4) X(7)
 constexpr int kDepthwisePixels[] = {CONVOY_DEPTHWISE_PIXELS(CONVOY_ITEM)};
 /// Maximum taps of a row, whose filters are in registers, and columns of the image that a row of

@@ -12,8 +12,16 @@
 namespace {
 
 /// y[m, n] = epilogue(sum over k of x[m, k] * w[k, n], bias[n], scale[n], residual[m, n]),
-/// everything row-major, in 16-bit floats. The depth and the columns are multiples of 8.
+/// everything row-major, or w column-major, in 16-bit floats. The depth and the columns are
+/// multiples of 8.
 using Product = MatmulWgmmaArguments;
+
+template <bool condition, typename One, typename Other> struct Select {
+  using Type = One;
+};
+template <typename One, typename Other> struct Select<false, One, Other> {
+  using Type = Other;
+};
 
 constexpr int kAcross = kMatmulWgmmaSlabColumns, kLine = kAcross * 2, kPitch = kMatmulWgmmaPitch;
 
@@ -128,8 +136,8 @@ template <typename T, int kColumns> struct Store {
 /// A group of four warps computes `kBlocks` times 64 rows and `kColumns` columns; `kSharing` groups
 /// share a tile. Steps of 64 numbers of both factors pass through a ring in shared memory: a line
 /// of the left factor is 64 numbers of a row of x, a line of the right one 64 columns of a row of
-/// w, both with the 128-byte swizzle.
-template <typename T, int kSharing, int kBlocks, int kColumns>
+/// w, or 64 numbers of a column of w if `kByColumns`, both with the 128-byte swizzle.
+template <typename T, int kSharing, int kBlocks, int kColumns, bool kByColumns>
 DEVICE void multiply(const T *bias, const T *scale, const T *residual, T *y, TensorMap left,
                      TensorMap right, const Product product) {
   constexpr MatmulWgmmaTile kTile = {kSharing, kBlocks, kColumns};
@@ -138,6 +146,8 @@ DEVICE void multiply(const T *bias, const T *scale, const T *residual, T *y, Ten
   // Strips of an epilogue, and chunks of 8 columns of the last one and of the others.
   constexpr int kStrips = kTile.slabs(), kLast = kChunks - (kStrips - 1) * 8,
                 kWhole = kStrips == 1 ? kLast : 8;
+  using Right =
+      typename Select<kByColumns, Products<T, kColumns>, ProductsOfRows<T, kColumns>>::Type;
   const int stages = product.stages, steps = (product.depth + kStep - 1) / kStep;
   const u32 tiles = (u32)((product.rows + kTile.rows() - 1) / kTile.rows()) *
                     (u32)((product.columns + kColumns - 1) / kColumns);
@@ -167,10 +177,13 @@ DEVICE void multiply(const T *bias, const T *scale, const T *residual, T *y, Ten
           waitBarrier(empty(place.slot), place.parity ^ 1);
           arriveWithBytes(barrier, kStageBytes);
           copyBox(to, left, step * kStep, row, barrier);
+          if (kByColumns)
+            copyBox(to + kTile.leftBytes(), right, step * kStep, column, barrier);
+          else
 #pragma unroll
-          for (int slab = 0; slab < kTile.slabs(); ++slab)
-            copyBox(to + kTile.leftBytes() + slab * kSlab, right, column + slab * kAcross,
-                    step * kStep, barrier);
+            for (int slab = 0; slab < kTile.slabs(); ++slab)
+              copyBox(to + kTile.leftBytes() + slab * kSlab, right, column + slab * kAcross,
+                      step * kStep, barrier);
           place.advance(1, stages);
         }
       }
@@ -207,15 +220,15 @@ DEVICE void multiply(const T *bias, const T *scale, const T *residual, T *y, Ten
       const u32 at = ring + place.slot * kStageBytes;
       waitBarrier(full(place.slot), place.parity);
       const u64 left = swizzledFactorAt(shuffle(at + part * kBlocks * 64 * kLine, 0), 0),
-                right = swizzledFactorAt(shuffle(at + kTile.leftBytes(), 0), kSlab);
+                right =
+                    swizzledFactorAt(shuffle(at + kTile.leftBytes(), 0), kByColumns ? 0 : kSlab);
       fenceProducts();
 #pragma unroll
       for (int i = 0; i < kStep / 16; ++i)
 #pragma unroll
         for (int block = 0; block < kBlocks; ++block)
-          ProductsOfRows<T, kColumns>::start(sums[block],
-                                             further(left, block * 64 * kLine + i * 32),
-                                             further(right, i * 16 * kLine), step + i == 0);
+          Right::start(sums[block], further(left, block * 64 * kLine + i * 32),
+                       further(right, kByColumns ? i * 32 : i * 16 * kLine), step + i == 0);
       commitProducts();
       waitProducts<1>();
       if (step > 0)
@@ -260,13 +273,17 @@ DEVICE void multiply(const T *bias, const T *scale, const T *residual, T *y, Ten
 
 } // namespace
 
-#define CONVOY_MATMUL(T, name, sharing, blocks, columns)                                           \
-  LIBRARY void convoy_matmul_wgmma_##name##_##sharing##x##blocks##x##columns(                      \
+#define CONVOY_MATMUL(T, name, order, byColumns, sharing, blocks, columns)                         \
+  LIBRARY void convoy_matmul_##order##_##name##_##sharing##x##blocks##x##columns(                  \
       const T *bias, const T *scale, const T *residual, T *y, TensorMap left, TensorMap right,     \
       Product product) {                                                                           \
-    multiply<T, sharing, blocks, columns>(bias, scale, residual, y, left, right, product);         \
+    multiply<T, sharing, blocks, columns, byColumns>(bias, scale, residual, y, left, right,        \
+                                                     product);                                     \
   }
+#define CONVOY_MATMULS_OF(T, name, sharing, blocks, columns)                                       \
+  CONVOY_MATMUL(T, name, wgmma, false, sharing, blocks, columns)                                   \
+  CONVOY_MATMUL(T, name, by_columns_wgmma, true, sharing, blocks, columns)
 #define CONVOY_MATMULS(sharing, blocks, columns)                                                   \
-  CONVOY_MATMUL(f16, f16, sharing, blocks, columns)                                                \
-  CONVOY_MATMUL(bf16, bf16, sharing, blocks, columns)
+  CONVOY_MATMULS_OF(f16, f16, sharing, blocks, columns)                                            \
+  CONVOY_MATMULS_OF(bf16, bf16, sharing, blocks, columns)
 CONVOY_MATMUL_WGMMA_TILES(CONVOY_MATMULS)

@@ -149,7 +149,9 @@ template <typename T, int columns> struct Products;
   CONVOY_PRODUCTS_OF(Products, T, 120, shape, types, order);                                       \
   CONVOY_PRODUCTS_OF(Products, T, 128, shape, types, order);                                       \
   CONVOY_PRODUCTS_OF(Products, T, 176, shape, types, order);                                       \
-  CONVOY_PRODUCTS_OF(Products, T, 232, shape, types, order)
+  CONVOY_PRODUCTS_OF(Products, T, 192, shape, types, order);                                       \
+  CONVOY_PRODUCTS_OF(Products, T, 232, shape, types, order);                                       \
+  CONVOY_PRODUCTS_OF(Products, T, 256, shape, types, order)
 // Only 16-bit types have transpose flags; 0 is K-major.
 CONVOY_PRODUCTS(f16, "k16", "f16.f16", ", 0, 0");
 CONVOY_PRODUCTS(bf16, "k16", "bf16.bf16", ", 0, 0");

@@ -333,6 +333,50 @@ def build(name: str):
             Recurrent(nn.RNN, 24, 40, nonlinearity="relu"),
             [(17, 1, 24), (1, 1, 40)],
         ),
+        # Depthwise channels of which a thread computes four, two and one; a last block with fewer.
+        "dw_four": (nn.Conv2d(116, 116, 3, padding=1, groups=116), [(4, 116, 14, 14)]),
+        "dw_two": (
+            nn.Sequential(nn.Conv2d(58, 58, 3, 2, 1, groups=58), nn.SiLU()),
+            [(2, 58, 28, 28)],
+        ),
+        "dw_one": (nn.Conv2d(27, 27, 5, padding=2, groups=27), [(2, 27, 13, 13)]),
+        "dw_rest": (nn.Conv2d(148, 148, 3, padding=1, groups=148), [(2, 148, 15, 15)]),
+        # Groups that are products of their own, with few tiles and with filters that fill none.
+        "grouped_deep": (
+            nn.Sequential(nn.Conv2d(256, 512, 3, padding=1, groups=2), nn.ReLU()),
+            [(1, 256, 14, 14)],
+        ),
+        "grouped_long": (
+            nn.Conv2d(96, 120, (1, 128), padding=(0, 64), groups=2),
+            [(2, 96, 1, 49)],
+        ),
+        # Other activations after convolutions.
+        "conv_swish": (nn.Sequential(nn.Conv2d(64, 128, 1), nn.SiLU()), [(2, 64, 19, 17)]),
+        "conv_leaky": (
+            nn.Sequential(nn.Conv2d(64, 64, 3, padding=1), nn.LeakyReLU(0.1)),
+            [(1, 64, 14, 14)],
+        ),
+        "conv_sigmoid": (nn.Sequential(nn.Conv2d(64, 96, 1), nn.Sigmoid()), [(5, 64, 1, 1)]),
+        "gelu_conv": (
+            nn.Sequential(nn.Conv2d(64, 64, 3, padding=1), nn.GELU()),
+            [(1, 64, 14, 14)],
+        ),
+        "tanh_conv": (nn.Sequential(nn.Conv2d(64, 72, 3, 2, 1), nn.Tanh()), [(2, 64, 15, 15)]),
+        "wgmma_swish": (
+            nn.Sequential(nn.Conv2d(64, 64, 3, padding=1), nn.SiLU()),
+            [(8, 64, 56, 56)],
+        ),
+        "wgmma_1x1_swish": (nn.Sequential(nn.Conv2d(64, 256, 1), nn.SiLU()), [(8, 64, 47, 47)]),
+        # 1x1 convolutions as products by the TMA: filters that no tile divides.
+        "product_conv": (nn.Sequential(nn.Conv2d(96, 192, 1), nn.GELU()), [(8, 96, 28, 28)]),
+        "product_conv_deep": (
+            Residual(nn.Conv2d(728, 200, 1)),
+            [(2, 728, 19, 19), (2, 200, 19, 19)],
+        ),
+        "product_conv_wide": (
+            nn.Sequential(nn.Conv2d(64, 520, 1), nn.ReLU6()),
+            [(3, 64, 33, 31)],
+        ),
     }
     module, shapes = table[name]
     inputs = tuple(torch.randn(shape) for shape in shapes)
@@ -369,11 +413,16 @@ CASES = (
     "product_scale", "product_gate", "product_gate_swish", "product_wide", "product_alone",
     "recurrent_lstm", "recurrent_lstm_wide", "recurrent_lstm_odd", "recurrent_lstm_large",
     "recurrent_gru", "recurrent_gru_odd", "recurrent_tanh", "recurrent_relu",
+    "dw_four", "dw_two", "dw_one", "dw_rest", "grouped_deep", "grouped_long",
+    "conv_swish", "conv_leaky", "conv_sigmoid", "gelu_conv", "tanh_conv",
+    "wgmma_swish", "wgmma_1x1_swish", "product_conv", "product_conv_deep", "product_conv_wide",
 )  # fmt: skip
-#: cuDNN pools no bfloat16; kernels for GELU, attention and products of many rows have no float32.
+#: cuDNN pools no bfloat16; kernels for GELU, tanh, attention and products of many rows have no
+#: float32.
 OWN_DTYPES = {
     "mean": ("float16", "float32"),
     "gelu": ("float16", "bfloat16"),
+    "tanh": ("float16", "bfloat16"),
     "product": ("float16", "bfloat16"),
     "attention": ("float16", "bfloat16"),
 }

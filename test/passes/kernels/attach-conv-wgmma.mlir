@@ -85,7 +85,7 @@ cudnn.graph @in_f32(%x: !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, %w: !cudnn.t
 // CHECK: llvm.func @residual_wgmma_3x28x3(%[[X:.*]]: !llvm.ptr {llvm.nonnull}, %[[W:.*]]: !llvm.ptr {llvm.nonnull}, %[[R:.*]]: !llvm.ptr {llvm.nonnull}, %[[Y:.*]]: !llvm.ptr {llvm.nonnull}) attributes
 // CHECK: %[[NULL:.*]] = llvm.mlir.zero
 // CHECK: llvm.mlir.constant(dense<[{{.*}}1086324736{{.*}}> : tensor<
-// CHECK: llvm.call @convoy_conv_wgmma_f16_88_16(%[[X]], %[[W]], %[[NULL]], %[[R]], %[[Y]],
+// CHECK: llvm.call @convoy_conv_wgmma_f16_88_16(%[[X]], %[[W]], %[[NULL]], %{{.*}}, %[[R]], %[[Y]],
 cudnn.graph @residual(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %r: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
   %1 = cudnn.pointwise add(%0, %r) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<256x64x56x56xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>

@@ -4,7 +4,7 @@
 // Seven pixels per thread keep a large GPU busy; four are offered too. Products are computed in
 // full, so f32 needs no TF32.
 // CHECK: gpu.module @large_7x8x4x7
-// CHECK: llvm.call @convoy_depthwise_f32_7(
+// CHECK: llvm.call @convoy_depthwise_f32_4x7(
 // CHECK: gpu.module @large_4x8x7x4
 // CHECK: cudnn.graph @large(
 // CHECK-SAME: cudnn.kernels = [{block = 224 : i64, chip = "sm_80", grid = 768 : i64, name = "large_7x8x4x7", shared_bytes = 2304 : i64, tf32 = false, variant = "7x8x4x7"}
@@ -85,7 +85,10 @@ cudnn.graph @wide(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tenso
 
 // -----
 
-// expected-remark @+1 {{no kernel: channels are not a multiple of 8}}
+// 20 channels are five pieces of four.
+// CHECK: gpu.module @odd_1x5x14x1
+// CHECK: llvm.call @convoy_depthwise_f16_4x1(
+// CHECK: cudnn.graph @odd(
 cudnn.graph @odd(%x: !cudnn.tensor_desc<1x20x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<20x1x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x20x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x20x14x14xf16, NHWC>, !cudnn.tensor_desc<20x1x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x20x14x14xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 upper_clip = 6.0 : !cudnn.tensor_desc<1x20x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x20x14x14xf16, NHWC>
@@ -94,7 +97,26 @@ cudnn.graph @odd(%x: !cudnn.tensor_desc<1x20x14x14xf16, NHWC>, %w: !cudnn.tensor
 
 // -----
 
-// expected-remark @+1 {{no kernel: it computes sigmoid_fwd, which is not a sum before one relu, swish or gelu}}
+// Channels of a thread divide all channels.
+// CHECK: llvm.call @convoy_depthwise_f16_2x1(
+// CHECK: cudnn.graph @two(
+cudnn.graph @two(%x: !cudnn.tensor_desc<1x58x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<58x1x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x58x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x58x14x14xf16, NHWC>, !cudnn.tensor_desc<58x1x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x58x14x14xf16, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x58x14x14xf16, NHWC>
+}
+
+// -----
+
+// CHECK: llvm.call @convoy_depthwise_bf16_1x1(
+// CHECK: cudnn.graph @one(
+cudnn.graph @one(%x: !cudnn.tensor_desc<1x27x14x14xbf16, NHWC>, %w: !cudnn.tensor_desc<27x1x3x3xbf16, NHWC>) -> !cudnn.tensor_desc<1x27x14x14xbf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x27x14x14xbf16, NHWC>, !cudnn.tensor_desc<27x1x3x3xbf16, NHWC> -> !cudnn.tensor_desc<1x27x14x14xbf16, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x27x14x14xbf16, NHWC>
+}
+
+// -----
+
+// CHECK: gpu.module @sigmoid_
 cudnn.graph @sigmoid(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x1x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x1x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise sigmoid_fwd(%0) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>

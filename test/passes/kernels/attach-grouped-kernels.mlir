@@ -34,11 +34,13 @@ cudnn.graph @multiplied(%x: !cudnn.tensor_desc<1x64x14x14xbf16, NHWC>, %w: !cudn
 
 // -----
 
-// With 64 channels per group cuDNN's plan is the first choice.
+// With many channels per group, the groups are products of their own: conv.cu comes first.
+// CHECK: llvm.call @convoy_conv_f32_32x32(
+// CHECK: llvm.call @convoy_grouped_f32(
 // CHECK: cudnn.graph @wide(
-// CHECK-SAME: cudnn.kernels = [
+// CHECK-SAME: cudnn.kernels = [{block = 128 : i64, {{.*}}name = "wide_32x32x1x1"
 // CHECK-SAME: tf32 = true
-// CHECK-SAME: cudnn.preference = "plan"
+// CHECK-SAME: cudnn.preference = "kernel"
 cudnn.graph @wide(%x: !cudnn.tensor_desc<1x128x14x14xf32, NHWC>, %w: !cudnn.tensor_desc<128x64x1x1xf32, NHWC>) -> !cudnn.tensor_desc<1x128x14x14xf32, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1] : !cudnn.tensor_desc<1x128x14x14xf32, NHWC>, !cudnn.tensor_desc<128x64x1x1xf32, NHWC> -> !cudnn.tensor_desc<1x128x14x14xf32, NHWC>
   cudnn.return %0 : !cudnn.tensor_desc<1x128x14x14xf32, NHWC>
@@ -46,7 +48,13 @@ cudnn.graph @wide(%x: !cudnn.tensor_desc<1x128x14x14xf32, NHWC>, %w: !cudnn.tens
 
 // -----
 
-// expected-remark @+1 {{no kernel: a window of a bundle of groups has more than 1536 bytes}}
+// Windows that do not fit into the kernel for few channels. The integers are channels and filters
+// of all groups, and of one.
+// CHECK: llvm.mlir.constant(dense<[1, 14, 14, 256, 14, 14, 256, 128, 128, 3, 3,{{.*}}> : tensor<
+// CHECK: llvm.call @convoy_conv_f16_32x32(
+// CHECK-NOT: convoy_grouped
+// CHECK: cudnn.graph @large(
+// CHECK-SAME: cudnn.preference = "kernel"
 cudnn.graph @large(%x: !cudnn.tensor_desc<1x256x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<256x128x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x256x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x256x14x14xf16, NHWC>, !cudnn.tensor_desc<256x128x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x256x14x14xf16, NHWC>
   cudnn.return %0 : !cudnn.tensor_desc<1x256x14x14xf16, NHWC>
@@ -54,8 +62,18 @@ cudnn.graph @large(%x: !cudnn.tensor_desc<1x256x14x14xf16, NHWC>, %w: !cudnn.ten
 
 // -----
 
-// expected-remark @+1 {{no kernel: its filters are not a multiple of 8}}
+// Four channels in f32 are 16 bytes.
+// CHECK: llvm.call @convoy_conv_f32_32x32(
+// CHECK: cudnn.graph @uneven(
 cudnn.graph @uneven(%x: !cudnn.tensor_desc<1x12x14x14xf32, NHWC>, %w: !cudnn.tensor_desc<12x4x3x3xf32, NHWC>) -> !cudnn.tensor_desc<1x12x14x14xf32, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x12x14x14xf32, NHWC>, !cudnn.tensor_desc<12x4x3x3xf32, NHWC> -> !cudnn.tensor_desc<1x12x14x14xf32, NHWC>
   cudnn.return %0 : !cudnn.tensor_desc<1x12x14x14xf32, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel: a window of a bundle of groups has more than 1536 bytes}}
+cudnn.graph @large_uneven(%x: !cudnn.tensor_desc<1x264x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<264x132x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x264x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x264x14x14xf16, NHWC>, !cudnn.tensor_desc<264x132x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x264x14x14xf16, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x264x14x14xf16, NHWC>
 }

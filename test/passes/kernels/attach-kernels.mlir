@@ -3,10 +3,10 @@
 // Sums in any order, then one relu: each kernel is a separate module, with the graph's geometry as
 // constants.
 // CHECK: gpu.module @full_32x32x2x1 [#nvvm.target<O = 3, chip = "sm_80">] {
-// CHECK-NEXT: llvm.func @convoy_conv_f16_32x32(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr {llvm.byval = !llvm.array<
+// CHECK-NEXT: llvm.func @convoy_conv_f16_32x32(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr {llvm.byval = !llvm.array<
 // CHECK: llvm.func @full_32x32x2x1(%[[X:.*]]: !llvm.ptr {llvm.nonnull}, %[[W:.*]]: !llvm.ptr {llvm.nonnull}, %[[B:.*]]: !llvm.ptr {llvm.nonnull}, %[[R:.*]]: !llvm.ptr {llvm.nonnull}, %[[Y:.*]]: !llvm.ptr {llvm.nonnull}) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>}
 // CHECK: llvm.mlir.constant(dense<[{{.*}}56{{.*}}> : tensor<
-// CHECK: llvm.call @convoy_conv_f16_32x32(%[[X]], %[[W]], %[[B]], %[[R]], %[[Y]],
+// CHECK: llvm.call @convoy_conv_f16_32x32(%[[X]], %[[W]], %[[B]], %{{.*}}, %[[R]], %[[Y]],
 // CHECK: gpu.module @full_32x64x2x1
 // CHECK: cudnn.graph @full(
 // CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_80", grid = 196 : i64, name = "full_32x32x2x1", shared_bytes = 65536 : i64, tf32 = false, variant = "32x32x2x1"}
@@ -137,7 +137,9 @@ cudnn.graph @two_vectors(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudn
 
 // -----
 
-// expected-remark @+1 {{no kernel: relu has a slope, or does not propagate NaN}}
+// A leaky relu: the slope of 0.1 is the last of the integers.
+// CHECK: gpu.module @sloped_32x32
+// CHECK: llvm.mlir.constant(dense<[{{.*}}, 1036831949]> : tensor<
 cudnn.graph @sloped(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip_slope = 0.1 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -173,7 +175,7 @@ cudnn.graph @rounded(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.te
 
 // -----
 
-// expected-remark @+1 {{no kernel: it computes sigmoid_fwd, which is not a sum before one relu}}
+// CHECK: gpu.module @sigmoid_32x32
 cudnn.graph @sigmoid(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise sigmoid_fwd(%0) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
@@ -194,5 +196,14 @@ cudnn.graph @wide_result(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudn
 cudnn.graph @marked(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> attributes {cudnn.preference = "only_kernel"} {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel: a relu with a slope has other bounds than 0, or follows an activation}}
+cudnn.graph @sloped_twice(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = -1.0 lower_clip_slope = 0.1 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
   cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
 }
