@@ -155,7 +155,7 @@ std::optional<EpilogueRegion> Matcher::match(linalg::LinalgOp op) {
     }
   }
   EpilogueRegion found{fill, op, dyn_cast_if_present<linalg::GenericOp>(next)};
-  if (!found.isValid() || taken.contains(next))
+  if (!found.isValid() || taken.contains(next) || (isForCpu && found.epilogue.hasIndexSemantics()))
     return std::nullopt;
 
   // Nothing may read the result afterwards, unless the epilogue overwrites it: no later op, no view

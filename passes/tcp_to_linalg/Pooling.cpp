@@ -58,11 +58,15 @@ bool edgesSuffice(tcp::MaxPoolOp op) {
   return true;
 }
 
-/// The maximum over each window as one op without padding: indices are clamped to the input's edge.
-Value maxWithinEdges(OpBuilder &builder, Location loc, tcp::MaxPoolOp op, Value input, Value init) {
-  ArrayRef<int64_t> shape = shapeOf(input), places = shapeOf(init), kernel = op.getKernel();
-  int64_t rank = kernel.size(), outer = rank + 2,
-          first = tcp::firstSpatialDim(op.getChannelsLast());
+/// Reduces each window of `input` without a padded copy: indices are clamped to the input's edge.
+/// `pad` has low and high for each spatial dim. `combine` gets the running value, an element, and a
+/// flag whether the window has it there, or null if all windows are within the input.
+Value reduceClamped(OpBuilder &builder, Location loc, Value input, Value init,
+                    ArrayRef<int64_t> kernel, ArrayRef<int64_t> stride, ArrayRef<int64_t> pad,
+                    bool channelsLast,
+                    llvm::function_ref<Value(OpBuilder &, Location, Value, Value, Value)> combine) {
+  ArrayRef<int64_t> shape = shapeOf(input), places = shapeOf(init);
+  int64_t rank = kernel.size(), outer = rank + 2, first = tcp::firstSpatialDim(channelsLast);
   SmallVector<utils::IteratorType> iterators(outer, utils::IteratorType::parallel);
   iterators.append(rank, utils::IteratorType::reduction);
   AffineMap all = builder.getMultiDimIdentityMap(outer + rank);
@@ -76,26 +80,37 @@ Value maxWithinEdges(OpBuilder &builder, Location loc, tcp::MaxPoolOp op, Value 
           return arith::ConstantIndexOp::create(inner, innerLoc, value).getResult();
         };
         SmallVector<Value> indices;
+        Value inside;
         for (int64_t i = 0; i < outer; ++i) {
           Value index = linalg::IndexOp::create(inner, innerLoc, i);
           int64_t dim = i - first;
           if (dim >= 0 && dim < rank) {
-            int64_t low = op.getPad()[2 * dim], stride = op.getStride()[dim];
-            index = arith::MulIOp::create(inner, innerLoc, index, number(stride));
+            int64_t low = pad[2 * dim], step = stride[dim];
+            index = arith::MulIOp::create(inner, innerLoc, index, number(step));
             index = arith::AddIOp::create(
                 inner, innerLoc, index,
                 linalg::IndexOp::create(inner, innerLoc, outer + dim).getResult());
+            Value place = index;
             if (low != 0)
-              index = arith::MaxSIOp::create(
-                  inner, innerLoc, arith::SubIOp::create(inner, innerLoc, index, number(low)),
-                  number(0));
-            if ((places[i] - 1) * stride - low + kernel[dim] > shape[i])
+              place = arith::SubIOp::create(inner, innerLoc, index, number(low));
+            bool above = (places[i] - 1) * step - low + kernel[dim] > shape[i];
+            index = low == 0
+                        ? place
+                        : arith::MaxSIOp::create(inner, innerLoc, place, number(0)).getResult();
+            if (above)
               index = arith::MinSIOp::create(inner, innerLoc, index, number(shape[i] - 1));
+            if (low != 0 || above) {
+              // Unlike the edge's, other places change when they are clamped.
+              Value isPlace =
+                  arith::CmpIOp::create(inner, innerLoc, arith::CmpIPredicate::eq, place, index);
+              inside = inside ? arith::AndIOp::create(inner, innerLoc, inside, isPlace).getResult()
+                              : isPlace;
+            }
           }
           indices.push_back(index);
         }
         Value element = tensor::ExtractOp::create(inner, innerLoc, input, indices);
-        return arith::MaximumFOp::create(inner, innerLoc, args[1], element).getResult();
+        return combine(inner, innerLoc, args[1], element, inside);
       });
 }
 
@@ -120,7 +135,13 @@ struct MaxPoolPattern : public OpConversionPattern<tcp::MaxPoolOp> {
     Value lowest = lowestOf(rewriter, loc, type.getElementType());
     if (isCuda(op) && edgesSuffice(op)) {
       Value init = filled(rewriter, loc, type.getShape(), lowest);
-      rewriter.replaceOp(op, maxWithinEdges(rewriter, loc, op, adaptor.getInput(), init));
+      rewriter.replaceOp(
+          op, reduceClamped(
+                  rewriter, loc, adaptor.getInput(), init, op.getKernel(), op.getStride(),
+                  op.getPad(), op.getChannelsLast(),
+                  [](OpBuilder &builder, Location inner, Value most, Value element, Value) {
+                    return arith::MaximumFOp::create(builder, inner, most, element).getResult();
+                  }));
       return success();
     }
     Value input = paddedSpatial(rewriter, loc, adaptor.getInput(), op.getPad(),
@@ -147,16 +168,31 @@ struct AvgPoolPattern : public OpConversionPattern<tcp::AvgPoolOp> {
     SmallVector<int64_t> ones(op.getKernel().size(), 1),
         pad = tcp::withCeilPad(op.getPad(), op.getCeilPad());
     Value zero = zeroOf(rewriter, loc, type.getElementType());
-    Value input = paddedSpatial(rewriter, loc, adaptor.getInput(), pad, op.getChannelsLast(), zero,
-                                isCuda(op));
-    Window window = {op.getKernel(), op.getStride(), ones, op.getChannelsLast()};
     Value init = filled(rewriter, loc, type.getShape(), zeroOf(rewriter, loc, accumulator));
-    Value sum = window.reduce(
-        rewriter, loc, input, init, [&](OpBuilder &builder, Location inner, ValueRange args) {
-          return arith::AddFOp::create(builder, inner, args[2],
-                                       convertFloat(builder, inner, args[0], accumulator))
-              .getResult();
-        });
+    auto add = [&](OpBuilder &builder, Location inner, Value sum, Value element) -> Value {
+      return arith::AddFOp::create(builder, inner, sum,
+                                   convertFloat(builder, inner, element, accumulator));
+    };
+    Value sum;
+    if (isCuda(op)) {
+      sum = reduceClamped(
+          rewriter, loc, adaptor.getInput(), init, op.getKernel(), op.getStride(), pad,
+          op.getChannelsLast(),
+          [&](OpBuilder &builder, Location inner, Value running, Value element, Value inside) {
+            if (inside)
+              element = arith::SelectOp::create(builder, inner, inside, element,
+                                                zeroOf(builder, inner, type.getElementType()));
+            return add(builder, inner, running, element);
+          });
+    } else {
+      Value input = paddedSpatial(rewriter, loc, adaptor.getInput(), pad, op.getChannelsLast(),
+                                  zero, /*cuda=*/false);
+      Window window = {op.getKernel(), op.getStride(), ones, op.getChannelsLast()};
+      sum = window.reduce(rewriter, loc, input, init,
+                          [&](OpBuilder &builder, Location inner, ValueRange args) {
+                            return add(builder, inner, args[2], args[0]);
+                          });
+    }
     Value mean = broadcastGeneric(
         rewriter, loc, type, sum, [&](OpBuilder &builder, Location inner, ValueRange args) {
           Value quotient = arith::DivFOp::create(builder, inner, args[0],

@@ -99,7 +99,7 @@ func.func @scaled(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x64xf16>, %s: tenso
 
 // CHECK-LABEL: func.func @tail(
 // CHECK: tcp.max_pool {{.*}}tcp.outside = "max_pool: a generated kernel is faster than cuDNN's"
-// CHECK: attributes {anchor = "avg_pool", pattern = "avg_pool"}
+// CHECK: tcp.avg_pool {{.*}}tcp.outside = "avg_pool: a generated kernel is faster than cuDNN's for small windows"
 // CHECK: attributes {anchor = "mean", pattern = "mean"}
 // CHECK: tcp.reshape {{.*}}tcp.outside = "reshape: a view, needs no kernel"
 // CHECK: attributes {anchor = "matmul", pattern = "matmul+bias+cast"}
