@@ -9,6 +9,7 @@
 #include "passes/kernels/AttentionKernels.h"
 #include "passes/kernels/Conv1x1WgmmaKernels.h"
 #include "passes/kernels/ConvKernels.h"
+#include "passes/kernels/ConvTmaKernels.h"
 #include "passes/kernels/ConvWgmmaKernels.h"
 #include "passes/kernels/DepthwiseKernels.h"
 #include "passes/kernels/GroupedKernels.h"
@@ -73,7 +74,7 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
   if (form->hasGroups())
     return offerGrouped(*form, reason);
   Offer offer = {convVariants(*form), isSmall(*form)};
-  SmallVector<Variant, 0> products = convProductVariants(*form);
+  SmallVector<Variant, 0> products = convTmaVariants(*form);
   if (offer.isPreferred) {
     llvm::append_range(offer.variants, products);
     return offer;

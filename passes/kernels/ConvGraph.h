@@ -26,6 +26,10 @@ struct ConvGraph : Epilogue {
   bool isProduct() const;
   /// The pointers of the library functions: input, filter, bias, scale, residual and result.
   llvm::SmallVector<std::optional<unsigned>> tensors() const;
+  /// Those from the bias on.
+  llvm::SmallVector<std::optional<unsigned>> epilogueTensors() const {
+    return llvm::to_vector(llvm::drop_begin(tensors(), 2));
+  }
   /// The common fields of all kernels for it: the tensors, and whether factors are rounded to TF32.
   Variant variant() const;
   /// Sets the sizes of the image, of the result and of the window.

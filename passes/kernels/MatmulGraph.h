@@ -19,6 +19,10 @@ struct MatmulGraph : Epilogue {
   mlir::Type element() const; ///< element type of both factors
   /// The pointers of the library functions: both factors, bias, scale, residual and result.
   llvm::SmallVector<std::optional<unsigned>> tensors() const;
+  /// Those from the bias on.
+  llvm::SmallVector<std::optional<unsigned>> epilogueTensors() const {
+    return llvm::to_vector(llvm::drop_begin(tensors(), 2));
+  }
 };
 
 /// Matches a `graph` of this form: one product of row-major matrices of 16-bit floats or f32, which

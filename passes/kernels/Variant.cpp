@@ -23,11 +23,18 @@ static void setTensorMap(OpBuilder &builder, LLVM::LLVMFuncOp kernel, unsigned p
 
 static ArrayAttr describeMaps(OpBuilder &builder, ArrayRef<TensorMap> maps) {
   auto describe = [&](const TensorMap &map) -> Attribute {
-    return builder.getDictionaryAttr({
+    SmallVector<NamedAttribute> entry = {
         builder.getNamedAttr("tensor", builder.getI64IntegerAttr(map.tensor)),
         builder.getNamedAttr("shape", builder.getI64ArrayAttr(map.shape)),
         builder.getNamedAttr("box", builder.getI64ArrayAttr(map.box)),
-    });
+    };
+    if (!map.strides.empty()) {
+      entry.push_back(builder.getNamedAttr("low", builder.getI64ArrayAttr(map.low)));
+      entry.push_back(builder.getNamedAttr("high", builder.getI64ArrayAttr(map.high)));
+      entry.push_back(builder.getNamedAttr("reach", builder.getI64ArrayAttr(map.reach)));
+      entry.push_back(builder.getNamedAttr("strides", builder.getI64ArrayAttr(map.strides)));
+    }
+    return builder.getDictionaryAttr(entry);
   };
   return builder.getArrayAttr(llvm::map_to_vector(maps, describe));
 }

@@ -10,7 +10,6 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "passes/common/GpuChip.h"
 #include "runtime/device/kernel_abi.h"
-#include <array>
 #include <cstring>
 #include <type_traits>
 
@@ -20,11 +19,16 @@ namespace convoy {
 /// largest GPU.
 constexpr int64_t kSharedBytes90 = 227 << 10, kMultiprocessors90 = 132;
 
-/// A matrix that a kernel copies to shared memory in boxes, with the tensor memory accelerator.
+/// A tensor that a kernel copies to shared memory in boxes, with the tensor memory accelerator. A
+/// row of a box has 128 bytes, which are swizzled.
 struct TensorMap {
-  unsigned tensor;              ///< number of a tensor of the graph, which is packed
-  std::array<int64_t, 2> shape; ///< rows and columns, into which the tensor is reshaped
-  std::array<int64_t, 2> box;   ///< of these; a row of a box has 128 bytes, which are swizzled
+  unsigned tensor;                  ///< number of a tensor of the graph, which is packed
+  llvm::SmallVector<int64_t> shape; ///< into which the tensor is reshaped
+  /// Of these dims; or pixels and channels, if windows of an image are copied.
+  llvm::SmallVector<int64_t> box;
+  /// For windows, for each spatial dim: padding before and after the image, the distance of the
+  /// last tap from the first one, and that of neighboring windows.
+  llvm::SmallVector<int64_t> low, high, reach, strides;
 };
 
 struct Variant {
@@ -33,7 +37,7 @@ struct Variant {
   /// The function's pointers: numbers of tensors of the graph (arguments, then results), or null.
   llvm::SmallVector<std::optional<unsigned>> tensors;
   /// The tensor maps that the function takes after its pointers.
-  llvm::SmallVector<TensorMap> maps;
+  llvm::SmallVector<TensorMap, 2> maps;
   /// The 32-bit words of the struct of runtime/device/kernel_abi.h, the function's last argument.
   llvm::SmallVector<int32_t> arguments;
   int64_t blocks = 0, threads = 0, sharedBytes = 0;

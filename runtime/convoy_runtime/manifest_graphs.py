@@ -79,16 +79,40 @@ def kernel_member(name: str) -> str:
 
 @value_type(frozen=True, slots=True)
 class KernelTensorMap:
-    """A matrix that a kernel copies to shared memory in boxes. A row of a box has 128 bytes, which
-    are swizzled."""
+    """A tensor that a kernel copies to shared memory in boxes, or images whose windows it copies.
+    A row of a box has 128 bytes, which are swizzled."""
 
     tensor: int = field(
         metadata=about("An index into `Graph.tensors`; a packed tensor of 16-bit floats.", COUNT)
     )
     shape: tuple[int, ...] = field(
-        metadata=about("Rows and columns, into which the tensor is reshaped.", SHAPE)
+        metadata=about(
+            "The sizes of two or three dims, into which the tensor is reshaped; or of images: "
+            "number, height, width and channels.",
+            SHAPE,
+        )
     )
-    box: tuple[int, ...] = field(metadata=about("Rows and columns of a box.", SHAPE))
+    box: tuple[int, ...] = field(
+        metadata=about("The sizes of a box; or pixels and channels of windows.", SHAPE)
+    )
+    low: tuple[int, ...] = field(
+        default=(),
+        metadata=about("For windows, the padding above and left of the image.", COUNTS, OMITTED),
+    )
+    high: tuple[int, ...] = field(
+        default=(),
+        metadata=about("For windows, the padding below and right of it.", COUNTS, OMITTED),
+    )
+    reach: tuple[int, ...] = field(
+        default=(),
+        metadata=about(
+            "For windows, the distance of the last tap from the first one.", COUNTS, OMITTED
+        ),
+    )
+    strides: tuple[int, ...] = field(
+        default=(),
+        metadata=about("The distance of neighboring windows; empty for boxes.", COUNTS, OMITTED),
+    )
 
     def problem(self, tensors: Sequence[GraphTensor]) -> str | None:
         """Returns what is wrong with the map for a graph with `tensors`; None if nothing is."""
@@ -97,13 +121,35 @@ class KernelTensorMap:
         tensor = tensors[self.tensor]
         if tensor.dtype not in ("float16", "bfloat16"):
             return f"expected a tensor of 16-bit floats, got {tensor.dtype}"
-        if len(self.shape) != 2 or prod(self.shape) * 2 != tensor.bytes or self.shape[1] % 8:
+        ranks = (4,) if self.strides else (2, 3)
+        if (
+            len(self.shape) not in ranks
+            or prod(self.shape) * 2 != tensor.bytes
+            or self.shape[-1] % 8
+        ):
+            what = "images" if self.strides else "a matrix or three dims"
             return (
-                f"expected a matrix of {tensor.bytes} bytes with rows of a multiple of 16, got "
+                f"expected {what} of {tensor.bytes} bytes with rows of a multiple of 16, got "
                 f"{list(self.shape)}"
             )
-        if len(self.box) != 2 or not 0 < self.box[0] <= 256 or self.box[1] != 64:
+        rank = 2 if self.strides else len(self.shape)
+        if (
+            len(self.box) != rank
+            or not 0 < self.box[0] <= 256
+            or self.box[-1] != 64
+            or any(size != 1 for size in self.box[1:-1])
+        ):
             return f"expected a box of at most 256 x 64, got {list(self.box)}"
+        windows = (self.low, self.high, self.reach, self.strides)
+        if any(len(each) != (2 if self.strides else 0) for each in windows):
+            return "expected low, high, reach and strides of both spatial dims, or none of them"
+        # The bounds of cuTensorMapEncodeIm2col for two spatial dims.
+        for low, high, reach, stride in zip(*windows, strict=True):
+            if low > 128 or not -128 <= high - reach <= 127 or not 0 < stride <= 8:
+                return (
+                    "expected at most 128 of padding, 127 between the padding and the reach, and "
+                    f"strides from 1 to 8, got {low}, {high}, {reach} and {stride}"
+                )
         return None
 
 

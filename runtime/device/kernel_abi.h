@@ -211,6 +211,14 @@ struct MatmulWgmmaTile {
   }
 };
 
+/// conv_tma.cu: like conv.cu, as a product whose rows are pixels of y and whose columns are
+/// filters; each tap is a multiple of kMatmulWgmmaStep in its depth.
+struct ConvTmaArguments {
+  MatmulWgmmaArguments product;
+  int channels, outHeight, outWidth;
+  int tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW;
+};
+
 /// mean.cu: y[n, c] = mean over p of x[n, p, c].
 struct MeanArguments {
   int pixels, channels;

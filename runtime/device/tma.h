@@ -58,6 +58,24 @@ DEVICE void copyBox(u32 to, TensorMap map, int column, int row, u32 barrier) {
                "l"(map), "r"(column), "r"(row), "r"(barrier)
                : "memory");
 }
+/// The same for a tensor of three dims.
+DEVICE void copyBox(u32 to, TensorMap map, int column, int row, int plane, u32 barrier) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
+               "l"(map), "r"(column), "r"(row), "r"(plane), "r"(barrier)
+               : "memory");
+}
+/// Starts to copy channels of the pixels at these offsets from the first pixels of windows. The
+/// coordinates are those of the first window; the others follow in the map's bounds and strides.
+DEVICE void copyWindows(u32 to, TensorMap map, int channel, int column, int row, int image,
+                        int columnOffset, int rowOffset, u32 barrier) {
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%2, %3, %4, %5}], [%8], {%6, %7};" ::"r"(to),
+               "l"(map), "r"(channel), "r"(column), "r"(row), "r"(image), "h"((short)columnOffset),
+               "h"((short)rowOffset), "r"(barrier)
+               : "memory");
+}
+
 /// A position in a ring of slots, and the parity of the barriers' phase there. The number of slots
 /// and the counts are constants.
 struct RingPlace {

@@ -318,14 +318,18 @@ def test_every_fault_of_a_kernel_is_named(
     [
         (put("tensor", 1), "expected a tensor below 1, got 1"),
         (put("shape", [16, 64]),
-         "expected a matrix of 2304 bytes with rows of a multiple of 16, got [16, 64]"),
+         "expected a matrix or three dims of 2304 bytes with rows of a multiple of 16, got [16, 64]"),
         (put("shape", [96, 12]),
-         "expected a matrix of 2304 bytes with rows of a multiple of 16, got [96, 12]"),
+         "expected a matrix or three dims of 2304 bytes with rows of a multiple of 16, got [96, 12]"),
         (put("shape", [1152]),
-         "expected a matrix of 2304 bytes with rows of a multiple of 16, got [1152]"),
+         "expected a matrix or three dims of 2304 bytes with rows of a multiple of 16, got [1152]"),
         (put("box", [257, 64]), "expected a box of at most 256 x 64, got [257, 64]"),
         (put("box", [0, 64]), "expected a box of at most 256 x 64, got [0, 64]"),
         (put("box", [64, 32]), "expected a box of at most 256 x 64, got [64, 32]"),
+        (put("low", [1, 1]),
+         "expected low, high, reach and strides of both spatial dims, or none of them"),
+        (put("strides", [1, 1]),
+         "expected images of 2304 bytes with rows of a multiple of 16, got [16, 72]"),
     ],
 )  # fmt: skip
 def test_every_fault_of_a_tensor_map_is_named(
@@ -333,6 +337,35 @@ def test_every_fault_of_a_tensor_map_is_named(
 ) -> None:
     tree = json.loads(WITH_MAP.to_json())
     change(tree["graphs"][0]["kernels"][0]["tensor_maps"][0])
+    with pytest.raises(
+        ArtifactError, match=re.escape(f"graphs[0].kernels[0].tensor_maps[0]: {message}")
+    ):
+        read_manifest(json.dumps(tree))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put("high", [1]),
+         "expected low, high, reach and strides of both spatial dims, or none of them"),
+        (put("low", [129, 0]), "expected at most 128 of padding, 127 between the padding and the "
+         "reach, and strides from 1 to 8, got 129, 0, 0 and 1"),
+        (put("reach", [0, 130]), "expected at most 128 of padding, 127 between the padding and the "
+         "reach, and strides from 1 to 8, got 0, 0, 130 and 1"),
+        (put("strides", [9, 1]), "expected at most 128 of padding, 127 between the padding and the "
+         "reach, and strides from 1 to 8, got 0, 0, 0 and 9"),
+        (put("box", [64, 1, 64]), "expected a box of at most 256 x 64, got [64, 1, 64]"),
+    ],
+)  # fmt: skip
+def test_every_fault_of_windows_is_named(
+    change: Callable[[dict[str, Any]], None], message: str
+) -> None:
+    tree = json.loads(WITH_MAP.to_json())
+    windows = {"shape": [1, 4, 4, 72], "low": [0, 0], "high": [0, 0], "reach": [0, 0]}
+    entry = tree["graphs"][0]["kernels"][0]["tensor_maps"][0]
+    entry.update(windows, strides=[1, 1])
+    read_manifest(json.dumps(tree))
+    change(entry)
     with pytest.raises(
         ArtifactError, match=re.escape(f"graphs[0].kernels[0].tensor_maps[0]: {message}")
     ):

@@ -61,6 +61,7 @@ class Model(nn.Module):
             nn.ReLU(),
             nn.MaxPool2d(3, 2, 1),
         )
+        self.windows = nn.Conv2d(64, 64, 3, padding=1)
         self.conv = nn.Conv2d(64, 64, 3, padding=1)
         self.alias = self.conv
         self.linear = nn.Linear(64, 64)
@@ -68,7 +69,7 @@ class Model(nn.Module):
         self.register_buffer("scale", torch.arange(64.0).reshape(64, 1, 1), persistent=False)
 
     def forward(self, x: Tensor, *, factor: float) -> Results:
-        y = self.stem(x)
+        y = torch.relu(self.windows(self.stem(x)))
         # 0.5 is a constant of the graph, sin is outside of graphs, its result has strides, the
         # result x is a copy, and a kernel of the recurrent layer is launched for each step.
         z = torch.relu(self.conv(y)) * 0.5 + y

@@ -17,7 +17,7 @@
 // CHECK: llvm.mlir.constant(dense<[{{.*}}2448, 3, 132, 0, 0{{.*}}> : tensor<
 // CHECK: llvm.call @convoy_conv_wgmma_f16_88_16(
 // CHECK: cudnn.graph @batch256(
-// CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch256_wgmma_4x56x2", shared_bytes = 165248 : i64, tf32 = false, variant = "wgmma_4x56x2"}, {block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch256_wgmma_3x28x3", shared_bytes = 133632 : i64, tf32 = false, variant = "wgmma_3x28x3"}]
+// CHECK-SAME: cudnn.kernels = [{block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch256_wgmma_4x56x2", shared_bytes = 165248 : i64, tf32 = false, variant = "wgmma_4x56x2"}, {block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch256_wgmma_3x28x3", shared_bytes = 133632 : i64, tf32 = false, variant = "wgmma_3x28x3"}, {{{.*}}name = "batch256_tma_
 // CHECK-SAME: cudnn.preference = "kernel"
 // A program whose oldest architecture is newer does not get them.
 // NEWER-NOT: wgmma
@@ -37,7 +37,7 @@ cudnn.graph @batch256(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn
 // CHECK: llvm.mlir.constant(dense<[{{.*}}3728, 3, 132, 0, 0{{.*}}> : tensor<
 // CHECK: llvm.call @convoy_conv_wgmma_f16_120_16(
 // CHECK: cudnn.graph @batch32(
-// CHECK-SAME: cudnn.kernels = [{block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch32_wgmma_2x56x3", shared_bytes = 164432 : i64, tf32 = false, variant = "wgmma_2x56x3"}, {block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch32_wgmma_2x56x2", shared_bytes = 134608 : i64, tf32 = false, variant = "wgmma_2x56x2"}]
+// CHECK-SAME: cudnn.kernels = [{block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch32_wgmma_2x56x3", shared_bytes = 164432 : i64, tf32 = false, variant = "wgmma_2x56x3"}, {block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "batch32_wgmma_2x56x2", shared_bytes = 134608 : i64, tf32 = false, variant = "wgmma_2x56x2"}, {{{.*}}name = "batch32_tma_
 cudnn.graph @batch32(%x: !cudnn.tensor_desc<32x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<32x64x56x56xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<32x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<32x64x56x56xf32, NHWC>
   %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<32x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<32x64x56x56xf32, NHWC>
@@ -163,51 +163,41 @@ cudnn.graph @small(%x: !cudnn.tensor_desc<7x64x32x32xf16, NHWC>, %w: !cudnn.tens
 // -----
 
 // expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its stride or dilation is not 1}}
-cudnn.graph @strided(%x: !cudnn.tensor_desc<1024x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<1024x64x28x28xf16, NHWC> {
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1024x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>
-  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>
-  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1024x64x28x28xf32, NHWC> -> !cudnn.tensor_desc<1024x64x28x28xf16, NHWC>
-  cudnn.return %3 : !cudnn.tensor_desc<1024x64x28x28xf16, NHWC>
+cudnn.graph @strided(%x: !cudnn.tensor_desc<1024x64x56x56xf32, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf32, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) -> !cudnn.tensor_desc<1024x64x28x28xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1024x64x56x56xf32, NHWC>, !cudnn.tensor_desc<64x64x3x3xf32, NHWC> -> !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf32, NHWC> -> !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1024x64x28x28xf32, NHWC> -> !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<1024x64x28x28xf32, NHWC>
 }
 
 // -----
 
 // expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its stride or dilation is not 1}}
-cudnn.graph @dilated(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x54x54xf16, NHWC> {
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [2, 2] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x54x54xf32, NHWC>
-  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x54x54xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x54x54xf32, NHWC>
-  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x54x54xf32, NHWC> -> !cudnn.tensor_desc<256x64x54x54xf16, NHWC>
-  cudnn.return %3 : !cudnn.tensor_desc<256x64x54x54xf16, NHWC>
+cudnn.graph @dilated(%x: !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf32, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) -> !cudnn.tensor_desc<256x64x54x54xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [2, 2] : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<64x64x3x3xf32, NHWC> -> !cudnn.tensor_desc<256x64x54x54xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x54x54xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf32, NHWC> -> !cudnn.tensor_desc<256x64x54x54xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x54x54xf32, NHWC> -> !cudnn.tensor_desc<256x64x54x54xf32, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x64x54x54xf32, NHWC>
 }
 
 // -----
 
-// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its channels are not a power of two from 16 to 64}}
-cudnn.graph @channels128(%x: !cudnn.tensor_desc<256x128x28x28xf16, NHWC>, %w: !cudnn.tensor_desc<128x128x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x128x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x128x28x28xf16, NHWC> {
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x128x28x28xf16, NHWC>, !cudnn.tensor_desc<128x128x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x128x28x28xf32, NHWC>
-  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x128x28x28xf32, NHWC>, !cudnn.tensor_desc<1x128x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x128x28x28xf32, NHWC>
-  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x128x28x28xf32, NHWC> -> !cudnn.tensor_desc<256x128x28x28xf16, NHWC>
-  cudnn.return %3 : !cudnn.tensor_desc<256x128x28x28xf16, NHWC>
+// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its channels are not a power of two from 8 to 64}}
+cudnn.graph @channels128(%x: !cudnn.tensor_desc<256x128x28x28xf32, NHWC>, %w: !cudnn.tensor_desc<128x128x3x3xf32, NHWC>, %b: !cudnn.tensor_desc<1x128x1x1xf32, NHWC>) -> !cudnn.tensor_desc<256x128x28x28xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x128x28x28xf32, NHWC>, !cudnn.tensor_desc<128x128x3x3xf32, NHWC> -> !cudnn.tensor_desc<256x128x28x28xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x128x28x28xf32, NHWC>, !cudnn.tensor_desc<1x128x1x1xf32, NHWC> -> !cudnn.tensor_desc<256x128x28x28xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x128x28x28xf32, NHWC> -> !cudnn.tensor_desc<256x128x28x28xf32, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x128x28x28xf32, NHWC>
 }
 
 // -----
 
-// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its channels are not a power of two from 16 to 64}}
-cudnn.graph @channels48(%x: !cudnn.tensor_desc<256x48x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x48x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC> {
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x48x56x56xf16, NHWC>, !cudnn.tensor_desc<64x48x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
-  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
-  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC>
-  cudnn.return %3 : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>
-}
-
-// -----
-
-// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its channels are not a power of two from 16 to 64}}
-cudnn.graph @channels8(%x: !cudnn.tensor_desc<256x8x112x112xf16, NHWC>, %w: !cudnn.tensor_desc<64x8x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x112x112xf16, NHWC> {
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x8x112x112xf16, NHWC>, !cudnn.tensor_desc<64x8x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x64x112x112xf32, NHWC>
-  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x112x112xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x112x112xf32, NHWC>
-  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x112x112xf32, NHWC> -> !cudnn.tensor_desc<256x64x112x112xf16, NHWC>
-  cudnn.return %3 : !cudnn.tensor_desc<256x64x112x112xf16, NHWC>
+// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its channels are not a power of two from 8 to 64}}
+cudnn.graph @channels48(%x: !cudnn.tensor_desc<256x48x56x56xf32, NHWC>, %w: !cudnn.tensor_desc<64x48x3x3xf32, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x48x56x56xf32, NHWC>, !cudnn.tensor_desc<64x48x3x3xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
 }
 
 // -----
@@ -223,19 +213,19 @@ cudnn.graph @channels4_f32(%x: !cudnn.tensor_desc<512x4x112x112xf32, NHWC>, %w: 
 // -----
 
 // expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its filters are not a multiple of 64}}
-cudnn.graph @filters96(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<96x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x96x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x96x56x56xf16, NHWC> {
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<96x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<256x96x56x56xf32, NHWC>
-  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x96x56x56xf32, NHWC>, !cudnn.tensor_desc<1x96x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x96x56x56xf32, NHWC>
-  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x96x56x56xf32, NHWC> -> !cudnn.tensor_desc<256x96x56x56xf16, NHWC>
-  cudnn.return %3 : !cudnn.tensor_desc<256x96x56x56xf16, NHWC>
+cudnn.graph @filters96(%x: !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, %w: !cudnn.tensor_desc<96x64x3x3xf32, NHWC>, %b: !cudnn.tensor_desc<1x96x1x1xf32, NHWC>) -> !cudnn.tensor_desc<256x96x56x56xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<96x64x3x3xf32, NHWC> -> !cudnn.tensor_desc<256x96x56x56xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x96x56x56xf32, NHWC>, !cudnn.tensor_desc<1x96x1x1xf32, NHWC> -> !cudnn.tensor_desc<256x96x56x56xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x96x56x56xf32, NHWC> -> !cudnn.tensor_desc<256x96x56x56xf32, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x96x56x56xf32, NHWC>
 }
 
 // -----
 
 // expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: 64 filters and a part of the image do not fit into shared memory}}
-cudnn.graph @taps7(%x: !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x7x7xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC> {
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [3, 3] post_padding = [3, 3] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>, !cudnn.tensor_desc<64x64x7x7xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
-  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
-  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf16, NHWC>
-  cudnn.return %3 : !cudnn.tensor_desc<256x64x56x56xf16, NHWC>
+cudnn.graph @taps7(%x: !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, %w: !cudnn.tensor_desc<64x64x7x7xf32, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf32, NHWC>) -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [3, 3] post_padding = [3, 3] dilation = [1, 1] : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<64x64x7x7xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC> -> !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
+  cudnn.return %3 : !cudnn.tensor_desc<256x64x56x56xf32, NHWC>
 }

@@ -2,16 +2,16 @@
 // RUN: convoy-opt %s --split-input-file --cudnn-attach-kernels=chip=sm_100 | filecheck %s --check-prefix=NEWER
 
 // Tiles of 32 pixels for three groups of warps, of 64 for two. The integers are pixels, channels,
-// filters, groups, and blocks with the same filters; a block has 256. Products by the tensor memory
-// accelerator are offered too, with the filters as columns of the right factor.
+// filters, groups, and blocks with the same filters; a block has 256. Those of attach-conv-tma.mlir
+// follow.
 // CHECK: gpu.module @residual_wgmma_32x3 [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: llvm.func @residual_wgmma_32x3(
 // CHECK: llvm.mlir.constant(dense<[{{.*}}100352, 64, 512, 3, 66, 0{{.*}}> : tensor<
 // CHECK: llvm.call @convoy_conv1x1_wgmma_f16_32(
 // CHECK: llvm.call @convoy_conv1x1_wgmma_f16_64(
-// CHECK: llvm.call @convoy_matmul_by_columns_wgmma_f16_
+// CHECK: llvm.call @convoy_conv_tma_f16_
 // CHECK: cudnn.graph @residual(
-// CHECK-SAME: cudnn.kernels = [{block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "residual_wgmma_32x3", shared_bytes = 45568 : i64, tf32 = false, variant = "wgmma_32x3"}, {block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "residual_wgmma_64x2", shared_bytes = 49536 : i64, tf32 = false, variant = "wgmma_64x2"}, {{{.*}}name = "residual_wgmma_{{.*}}tensor_maps = [{box = [{{[0-9]+}}, 64], shape = [100352, 64], tensor = 0 : i64}, {box = [{{[0-9]+}}, 64], shape = [512, 64], tensor = 1 : i64}]
+// CHECK-SAME: cudnn.kernels = [{block = 384 : i64, chip = "sm_90a", grid = 132 : i64, name = "residual_wgmma_32x3", shared_bytes = 45568 : i64, tf32 = false, variant = "wgmma_32x3"}, {block = 256 : i64, chip = "sm_90a", grid = 132 : i64, name = "residual_wgmma_64x2", shared_bytes = 49536 : i64, tf32 = false, variant = "wgmma_64x2"}, {{{.*}}name = "residual_tma_
 // CHECK-SAME: cudnn.preference = "kernel"
 // NEWER-NOT: wgmma
 cudnn.graph @residual(%x: !cudnn.tensor_desc<32x64x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<512x64x1x1xf16, NHWC>, %b: !cudnn.tensor_desc<1x512x1x1xf16, NHWC>, %r: !cudnn.tensor_desc<32x512x56x56xf16, NHWC>) -> !cudnn.tensor_desc<32x512x56x56xf16, NHWC> {
@@ -51,8 +51,8 @@ cudnn.graph @narrow(%x: !cudnn.tensor_desc<256x16x56x56xf16, NHWC>, %w: !cudnn.t
 
 // -----
 
-// More channels than these kernels have: the products alone, after cuDNN's plan.
-// CHECK: llvm.call @convoy_matmul_by_columns_wgmma_f16_
+// More channels than these kernels have: the others alone, after cuDNN's plan.
+// CHECK: llvm.call @convoy_conv_tma_f16_
 // CHECK: cudnn.graph @deep(
 // CHECK-SAME: cudnn.preference = "plan"
 cudnn.graph @deep(%x: !cudnn.tensor_desc<256x128x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<256x128x1x1xf16, NHWC>, %b: !cudnn.tensor_desc<1x256x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x256x56x56xf16, NHWC> {

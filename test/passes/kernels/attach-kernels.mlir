@@ -48,11 +48,11 @@ cudnn.graph @middle(%x: !cudnn.tensor_desc<2x64x112x112xf16, NHWC>, %w: !cudnn.t
 
 // -----
 
-// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its channels are not a power of two from 16 to 64}}
-cudnn.graph @large(%x: !cudnn.tensor_desc<64x128x112x112xf16, NHWC>, %w: !cudnn.tensor_desc<128x128x3x3xf16, NHWC>) -> !cudnn.tensor_desc<64x128x112x112xf16, NHWC> {
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<64x128x112x112xf16, NHWC>, !cudnn.tensor_desc<128x128x3x3xf16, NHWC> -> !cudnn.tensor_desc<64x128x112x112xf32, NHWC>
-  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<64x128x112x112xf32, NHWC> -> !cudnn.tensor_desc<64x128x112x112xf16, NHWC>
-  cudnn.return %1 : !cudnn.tensor_desc<64x128x112x112xf16, NHWC>
+// expected-remark @+1 {{no kernel: the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: its channels are not a power of two from 8 to 64}}
+cudnn.graph @large(%x: !cudnn.tensor_desc<64x128x112x112xf32, NHWC>, %w: !cudnn.tensor_desc<128x128x3x3xf32, NHWC>) -> !cudnn.tensor_desc<64x128x112x112xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<64x128x112x112xf32, NHWC>, !cudnn.tensor_desc<128x128x3x3xf32, NHWC> -> !cudnn.tensor_desc<64x128x112x112xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<64x128x112x112xf32, NHWC> -> !cudnn.tensor_desc<64x128x112x112xf32, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<64x128x112x112xf32, NHWC>
 }
 
 // -----

@@ -112,6 +112,19 @@ def test_tensor_maps_follow_the_pointers(write: Write) -> None:
         load(write(other, preference="kernel"))
 
 
+def test_windows_are_listed_from_the_innermost_dim(write: Write) -> None:
+    """The fake driver refuses the launch if the corners of the windows are others: columns first,
+    and the reach subtracted from the padding after the image."""
+    windows = KernelTensorMap(
+        0, (1, 1, 1, 8), (32, 64), low=(1, 0), high=(1, 0), reach=(0, 1), strides=(1, 1)
+    )
+    (report,) = load(write(kernel("mapped_windows", tensor_maps=(windows,)), preference="kernel"))
+    assert report.kernel == "mapped_windows"
+    other = replace(windows, low=(0, 1))
+    with pytest.raises(CudaError, match="cuLaunchKernel"):
+        load(write(kernel("mapped_windows", tensor_maps=(other,)), preference="kernel"))
+
+
 def test_launches_are_numbered(write: Write) -> None:
     """The fake driver refuses a launch whose number is not the next of 0, 1, 2, 0, 1, ..."""
     stepped = kernel("stepped_fast", launches=3)

@@ -772,11 +772,12 @@ CUresult cuFuncSetAttribute(Function *function, int attribute, int value) {
     return INVALID;
   return function->shared = value, OK;
 }
-/// A tensor map, as the hardware would read it.
+/// A tensor map, as the hardware would read it. The corners are those of windows.
 typedef struct TensorMap {
   void *address;
   uint64_t columns, rows, pitch;
   uint32_t box[2];
+  int corners[4];
 } TensorMap;
 
 CUresult cuTensorMapEncodeTiled(TensorMap *map, int type, unsigned rank, void *address,
@@ -788,7 +789,22 @@ CUresult cuTensorMapEncodeTiled(TensorMap *map, int type, unsigned rank, void *a
       box[0] != 64 || box[1] > 256 || steps[0] != 1 || steps[1] != 1 || interleave ||
       swizzle != 3 || fill)
     return INVALID;
-  *map = (TensorMap){address, sizes[0], sizes[1], strides[0], {box[0], box[1]}};
+  *map = (TensorMap){address, sizes[0], sizes[1], strides[0], {box[0], box[1]}, {0}};
+  return OK;
+}
+CUresult cuTensorMapEncodeIm2col(TensorMap *map, int type, unsigned rank, void *address,
+                                 const uint64_t *sizes, const uint64_t *strides, const int *first,
+                                 const int *last, unsigned channels, unsigned pixels,
+                                 const uint32_t *steps, int interleave, int swizzle, int promotion,
+                                 int fill) {
+  (void)promotion;
+  if ((type != 6 && type != 9) || rank != 4 || (uintptr_t)address % 16 ||
+      strides[1] != strides[0] * sizes[1] || strides[2] != strides[1] * sizes[2] ||
+      channels != 64 || pixels > 1024 || steps[0] != 1 || steps[3] != 1 || interleave ||
+      swizzle != 3 || fill)
+    return INVALID;
+  *map = (TensorMap){address,    sizes[0],           sizes[1] * sizes[2] * sizes[3],
+                     strides[0], {channels, pixels}, {first[0], first[1], last[0], last[1]}};
   return OK;
 }
 
@@ -809,6 +825,10 @@ CUresult cuLaunchKernel(const Function *function, unsigned gx, unsigned gy, unsi
     const TensorMap *map = arguments[4];
     if (map->address != op.arguments[0] || map->columns != 8 || map->rows != 1 ||
         map->pitch != 16 || map->box[1] != 32)
+      return INVALID;
+    // Windows of 2 columns, without padding.
+    if (strstr(function->name, "windows") &&
+        (map->corners[0] || map->corners[1] != -1 || map->corners[2] != -1 || map->corners[3] != 1))
       return INVALID;
   }
   // These take the number of the launch after four pointers, which is 0, 1, 2, and again.

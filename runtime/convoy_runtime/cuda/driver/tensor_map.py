@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Tensor maps: arguments of kernels that describe matrices for the tensor memory accelerator."""
+"""Tensor maps: arguments of kernels that describe tensors for the tensor memory accelerator."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 from convoy_runtime.dtypes import DTYPES
+from convoy_runtime.manifest_graphs import KernelTensorMap
 
 from .device import Driver
 
@@ -16,18 +18,16 @@ __all__ = ["tensor_map"]
 _TYPES = {"float16": "FLOAT16", "bfloat16": "BFLOAT16"}
 
 
-def tensor_map(
-    driver: Driver, address: int, dtype: str, shape: Sequence[int], box: Sequence[int]
-) -> Any:
-    """Describes a packed matrix that a kernel copies in boxes (cuTensorMapEncodeTiled). Rows of a
-    box are swizzled in 128 bytes, and elements outside of the matrix are zeros.
+def tensor_map(driver: Driver, address: int, dtype: str, described: KernelTensorMap) -> Any:
+    """Describes a packed tensor that a kernel copies in boxes (cuTensorMapEncodeTiled), or images
+    whose windows it copies (cuTensorMapEncodeIm2col). Rows of a box are swizzled in 128 bytes, and
+    elements outside of the tensor are zeros.
 
     Args:
         driver: The CUDA driver.
-        address: The device address of the matrix, a multiple of 16.
+        address: The device address of the tensor, a multiple of 16.
         dtype: torch's name of its element type: float16 or bfloat16.
-        shape: Its rows and columns.
-        box: Rows and columns of a box.
+        described: Its sizes, and those of a box or of the windows.
 
     Returns:
         The CUtensorMap. `getPtr()` is the address of its 128 bytes on the host.
@@ -36,20 +36,30 @@ def tensor_map(
         CudaError: The driver refuses the sizes.
     """
     module = driver.module
+    count, distance = module.cuuint32_t, module.cuuint64_t
     kind = getattr(module.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[dtype]}")
-    width = module.cuuint64_t
-    steps = [width(shape[1] * DTYPES[dtype].bytes)]
-    return driver.call(
-        "cuTensorMapEncodeTiled",
-        kind,
-        len(shape),
-        address,
-        [width(size) for size in reversed(shape)],
-        steps,
-        [module.cuuint32_t(size) for size in reversed(box)],
-        [module.cuuint32_t(1)] * len(shape),
+    # The driver lists dims from the innermost one on.
+    sizes = described.shape[::-1]
+    pitches = accumulate(sizes[:-1], mul, initial=DTYPES[dtype].bytes)
+    next(pitches)
+    tensor = (
+        kind, len(sizes), address,
+        [distance(size) for size in sizes], [distance(pitch) for pitch in pitches],
+    )  # fmt: skip
+    modes = (
         module.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
         module.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
         module.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
         module.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     )
+    if not described.strides:
+        box = [count(size) for size in described.box[::-1]]
+        return driver.call("cuTensorMapEncodeTiled", *tensor, box, [count(1)] * len(box), *modes)
+    pixels, channels = described.box
+    first = [-low for low in described.low]
+    last = [high - reach for high, reach in zip(described.high, described.reach, strict=True)]
+    strides = [count(stride) for stride in (1, *described.strides[::-1], 1)]
+    return driver.call(
+        "cuTensorMapEncodeIm2col", *tensor, first[::-1], last[::-1], channels, pixels, strides,
+        *modes,
+    )  # fmt: skip

@@ -128,13 +128,7 @@ class KernelPlan(Plan):
         sizes = (kernel.grid, 1, 1), (kernel.block, 1, 1), kernel.shared_bytes
         # The driver copies arguments when it enqueues a kernel.
         maps = [
-            tensor_map(
-                queue.driver,
-                pointers[each.tensor],
-                graph.tensors[each.tensor].dtype,
-                each.shape,
-                each.box,
-            )
+            tensor_map(queue.driver, pointers[each.tensor], graph.tensors[each.tensor].dtype, each)
             for each in kernel.tensor_maps
         ]
         number = ctypes.c_int32()
