@@ -92,6 +92,12 @@ class Program(ABC):
         )
 
     @property
+    def has_weights(self) -> bool:
+        """Whether the program can run: the artifact had weights or needs none, or some were
+        loaded."""
+        return self._has_weights or not self.manifest.prepared
+
+    @property
     def closed(self) -> bool:
         """Whether the program is closed."""
         return self._source is None
@@ -231,7 +237,7 @@ class Program(ABC):
 
     def _check_ready(self) -> None:
         self._check_open()
-        if not self._has_weights and self.manifest.prepared:
+        if not self.has_weights:
             problem = (
                 f"{self.path} was compiled without weights: call "
                 "program.load_weights(FILE.safetensors or a state_dict) first"
