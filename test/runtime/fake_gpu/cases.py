@@ -309,7 +309,7 @@ def test_errors_while_loading(
         convoy_runtime.load(artifact(*flags, **changes))
     if changes.get("kernel") == "trap":
         # A real device is unusable after this error, and so is this one.
-        ctypes.c_int.in_dll(FAKE, "fake_sticky").value = 0
+        (ctypes.c_int * 2).in_dll(FAKE, "fake_sticky")[0] = 0
     gc.collect()
     assert FAKE.fake_allocated() == before
 

@@ -94,7 +94,17 @@ enum { MAX_DEVICES = 2, MAX_STREAMS = 256, MAX_DEPTH = 16 };
 /// The context of a device is the address of its legacy stream.
 static Stream legacies[MAX_DEVICES];
 static Stream *streams[MAX_STREAMS] = {&legacies[0], &legacies[1]};
-CUresult fake_sticky;
+/// Set by tests, and by a kernel that traps: what all later calls of a device return.
+CUresult fake_sticky[MAX_DEVICES];
+/// The stream whose work runs now in this thread.
+static _Thread_local const Stream *running;
+/// The sticky error of the stream's device; that of a destroyed stream is none.
+static CUresult *sticky_of(const Stream *stream) {
+  static CUresult none;
+  int is_legacy = stream >= legacies && stream < legacies + MAX_DEVICES;
+  const Stream *context = is_legacy ? stream : stream->context;
+  return context ? &fake_sticky[context - legacies] : &none;
+}
 static long allocated_bytes, largest = 1l << 30;
 static _Atomic long launches, uploads, graphs;
 /// Graphs that were destroyed during a launch.
@@ -205,12 +215,12 @@ static CUresult enqueue(void *handle, Op op) {
   if (!current() || (handle && stream->context != current()))
     return INVALID_CONTEXT;
   if (!stream->capture)
-    return push(&stream->queue, op), fake_sticky;
+    return push(&stream->queue, op), *sticky_of(stream);
   Node *node = add_node(stream->capture, op);
   for (size_t i = 0; i < stream->leaf_count; ++i)
     add_edge(stream->leaves[i], node);
   set_leaves(stream, &node, 1);
-  return fake_sticky;
+  return *sticky_of(stream);
 }
 
 static void run_until(Stream *stream, long ticket);
@@ -268,7 +278,7 @@ static void run(const Op *op) {
     break;
   case KERNEL:
     if (!strcmp(op->kernel, "trap")) {
-      fake_sticky = ILLEGAL_ADDRESS;
+      *sticky_of(running) = ILLEGAL_ADDRESS;
       break;
     }
     // conv_...(x, w, b, y): copies 16 bytes of x to y; a wrong kernel copies w.
@@ -295,11 +305,14 @@ static void run(const Op *op) {
 
 static void run_until(Stream *stream, long ticket) {
   LOCKED
+  const Stream *before = running;
+  running = stream;
   while (stream && stream->queue.done < ticket) {
     long next = stream->queue.done++;
     Op op = stream->queue.ops[next];
     run(&op);
   }
+  running = before;
 }
 
 CUresult cuInit(unsigned flags) {
@@ -493,7 +506,7 @@ CUresult cuStreamSynchronize(void *handle) {
   if (stream->capture)
     return CAPTURE_UNSUPPORTED;
   run_until(stream, stream->queue.count);
-  return fake_sticky;
+  return *sticky_of(stream);
 }
 CUresult cuStreamIsCapturing(void *stream, int *status) {
   return *status = stream_of(stream)->capture != 0, OK;
@@ -692,7 +705,10 @@ CUresult cuEventRecord(Event *event, void *handle) {
 CUresult cuEventSynchronize(Event *event) {
   if (unsafe())
     return CAPTURE_UNSUPPORTED;
-  return event->destroyed ? INVALID : (run_until(event->stream, event->ticket), fake_sticky);
+  if (event->destroyed)
+    return INVALID;
+  run_until(event->stream, event->ticket);
+  return event->stream ? *sticky_of(event->stream) : OK;
 }
 CUresult cuEventElapsedTime(float *milliseconds, Event *begin, Event *end) {
   LOCKED
