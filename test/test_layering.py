@@ -132,7 +132,7 @@ def test_runtime_imports_no_compiler() -> None:
 CUDA_PACKAGES = ["driver", "cudnn", "cublaslt", "plans", "graphs", "tuning", "program"]
 # The modules outside cuda that import from it: inside functions, or for types only, so that the cpu
 # target imports nothing of CUDA.
-USERS_OF_CUDA = {"", "inspection", "loader", "load_flags"}
+USERS_OF_CUDA = {"", "devices", "inspection", "loader", "load_flags"}
 
 
 def _runtime_files() -> dict[str, Path]:

@@ -14,18 +14,20 @@ from ._native import MEMBER, NativeLibrary, load_native
 from ._sizes import check_sizes
 from .artifact import Artifact, check_host
 from .cpu import CpuProgram, Lanes
-from .errors import ArgumentError, DeviceError
+from .devices import device_indices
+from .errors import ArgumentError
 from .manifest import Manifest
 from .opening import open_file, select_point
 from .program import Program, Progress
 from .timings import collect, part
+from .weights import aligned_tensor
 
 if TYPE_CHECKING:
     from .cuda.plans.load_options import LoadOptions
     from .cuda.plans.options import PlanOptions
     from .dynamic.artifact import DynamicArtifact
 
-__all__ = ["load"]
+__all__ = ["load", "load_each"]
 
 
 def load(
@@ -91,6 +93,52 @@ def load(
             are subclasses.
         WeightsError: `weights` do not match the artifact.
     """
+    return load_each(
+        path,
+        [device],
+        weights=weights,
+        poison=poison,
+        options=options,
+        plan_cache=plan_cache,
+        tune=tune,
+        again=again,
+        strict=strict,
+        progress=progress,
+        digest=digest,
+        point=point,
+        capture_points=capture_points,
+        max_cuda_graphs=max_cuda_graphs,
+    )[0]
+
+
+def load_each(
+    path: str | os.PathLike[str],
+    devices: Sequence[str | int | None] | None,
+    *,
+    weights: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    poison: bool = False,
+    options: PlanOptions | None = None,
+    plan_cache: str | os.PathLike[str] | bool = True,
+    tune: Literal["off", "limited", "quick", "full", "exhaustive"] = "off",
+    again: bool = False,
+    strict: bool = False,
+    progress: Progress | None = None,
+    digest: str | None = None,
+    point: Mapping[str, int] | None = None,
+    capture_points: Sequence[Mapping[str, int]] | Literal["all"] = (),
+    max_cuda_graphs: int = 64,
+) -> list[Program]:
+    """Loads an artifact on several devices. The file is read, and its weights are prepared, once.
+    Devices are planned one after another; with a plan cache, an equal GPU uses the plans that were
+    measured on the first one. The other arguments and the errors are those of `load`.
+
+    Args:
+        path: The artifact file.
+        devices: The devices; None for all GPUs that are visible, or on target "cpu" for the host.
+
+    Returns:
+        The program of each device. Their `timings` are those of all together.
+    """
     with collect() as timings:
         opened = open_file(path, digest=digest)
         if point is not None:
@@ -103,21 +151,16 @@ def load(
                 got=repr(tune),
             )
         to_capture = _points_of(opened, capture_points, max_cuda_graphs)
-        target, index = _device(device, opened.manifest.target)
-        if target != opened.manifest.target:
-            made = opened.manifest.target
-            raise DeviceError(
-                problem=f"{path} was compiled for {made} and cannot run on {target}",
-                hint=f"compile the model with target={target!r}",
-            )
-        maker = _Maker(target, index, poison)
+        target = opened.manifest.target
+        indices = device_indices(path, devices, target)
+        load_options: LoadOptions | None = None
         if target == "cuda":
             # Imported here, because the cpu target needs no CUDA bindings.
             with part("imports"):
                 from .cuda.plans.load_options import LoadOptions
                 from .cuda.plans.options import PlanOptions
 
-            maker.options = LoadOptions(
+            load_options = LoadOptions(
                 plan_options=options or PlanOptions(),
                 plan_cache=plan_cache,
                 tune=tune,
@@ -126,27 +169,35 @@ def load(
                 poison=poison,
                 progress=progress,
             )
-        if isinstance(opened, Artifact):
-            program = maker.make(opened, maker.native(opened))
-        else:
-            program = _dynamic_program(opened, maker, max_cuda_graphs)
+        programs: list[Program] = []
         try:
-            if target == "cuda":
-                for values in to_capture:
-                    program.point(**values).capture()  # type: ignore[attr-defined]
+            for index in indices:
+                maker = _Maker(target, index, poison, load_options)
+                if isinstance(opened, Artifact):
+                    program = maker.make(opened, maker.native(opened))
+                else:
+                    program = _dynamic_program(opened, maker, max_cuda_graphs)
+                programs.append(program)
+                if target == "cuda":
+                    for values in to_capture:
+                        program.point(**values).capture()  # type: ignore[attr-defined]
             opened.verify()
-            if weights is not None:
-                program.load_weights(weights)
-            elif (prepared := opened.weights()) is not None:
-                program.install_all(prepared)
+            prepared = opened.weights() if weights is None else programs[0].prepare(weights)
+            if prepared is not None:
+                if target == "cpu" and len(programs) > 1:
+                    prepared = {name: aligned_tensor(each) for name, each in prepared.items()}
+                for program in programs:
+                    program.install_all(prepared)
                 del prepared
-            # The program has copied the weights or does not use them.
+            # The programs have copied the weights or do not use them.
             opened.release_weights()
         except BaseException:
-            program.close()
+            for program in programs:
+                program.close()
             raise
-    program.timings = timings
-    return program
+    for program in programs:
+        program.timings = timings
+    return programs
 
 
 @dataclass
@@ -243,21 +294,3 @@ def _check_memory(manifest: Manifest, path: object) -> None:
         }
     for field, size in sizes.items():
         allocate(size, field, path=path)
-
-
-def _device(device: str | int | None, target: str) -> tuple[str, int]:
-    if device is None:
-        return target, 0
-    kind, _, number = (f"cuda:{device}" if isinstance(device, int) else str(device)).partition(":")
-    if (
-        kind not in ("cpu", "cuda")
-        or (number and not number.isdecimal())
-        or (kind == "cpu" and number not in ("", "0"))
-    ):
-        raise ArgumentError(
-            argument="device",
-            problem="unknown name",
-            expected="cpu, cuda, cuda:N or N",
-            got=repr(device),
-        )
-    return kind, int(number or 0)

@@ -98,6 +98,12 @@ class Program(ABC):
         return self._has_weights or not self.manifest.prepared
 
     @property
+    def is_usable(self) -> bool:
+        """Whether its device works. After some errors of a kernel, e.g. an illegal address, every
+        later call of this process fails on that GPU."""
+        return True
+
+    @property
     def closed(self) -> bool:
         """Whether the program is closed."""
         return self._source is None
@@ -217,6 +223,13 @@ class Program(ABC):
             ArtifactError: The file is damaged.
             ConvoyRuntimeError: The program is closed.
         """
+        self.install_all(self.prepare(source))
+
+    def prepare(
+        self, source: str | os.PathLike[str] | Mapping[str, Any]
+    ) -> Mapping[str, HostTensor]:
+        """Computes what `install_all` uses, also that of other programs of the artifact. Arguments
+        and errors are those of `load_weights`."""
         if (source_files := self._source) is None:
             raise self._closed()
         if self.is_point:
@@ -226,7 +239,7 @@ class Program(ABC):
             )
             raise WeightsError(problem=problem)
         artifact, native = source_files
-        self.install_all(prepare_weights(native, self.manifest, source, artifact.constants()))
+        return prepare_weights(native, self.manifest, source, artifact.constants())
 
     def _closed(self) -> ConvoyRuntimeError:
         return ConvoyRuntimeError(f"the program {self.path} is closed")

@@ -20,7 +20,7 @@ from .errors import ArgumentError, ExecutionError, WeightsError
 from .manifest import Manifest
 from .timings import part
 
-__all__ = ["host_tensor", "prepare_weights"]
+__all__ = ["aligned_tensor", "host_tensor", "prepare_weights"]
 
 
 @part("weights")
@@ -80,6 +80,15 @@ def host_tensor(array: Any, name: str) -> HostTensor:
     """
     got = view(array, name)
     return HostTensor(got.dtype, aligned_copy(got))
+
+
+def aligned_tensor(tensor: HostTensor) -> HostTensor:
+    """The weight at a multiple of 64 bytes, so that several programs use the same copy."""
+    if tensor.array.ctypes.data % 64 == 0:
+        return tensor
+    array = aligned_empty(tensor.array.shape, tensor.dtype)
+    np.copyto(array, tensor.array)
+    return HostTensor(tensor.dtype, array)
 
 
 def _given_weights(

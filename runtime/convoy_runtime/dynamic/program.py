@@ -12,10 +12,9 @@ import numpy as np
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
-from convoy_runtime.arrays import aligned_empty
 from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.program import Program
-from convoy_runtime.weights import prepare_weights
+from convoy_runtime.weights import aligned_tensor, prepare_weights
 
 from .artifact import DynamicArtifact, PointArtifact, point_text
 from .choices import Choice, Choices
@@ -176,7 +175,19 @@ class DynamicProgram(Program):
         program, interface = self._choose(arrays)
         return program.run_numpy(*arrays, interface=interface)  # type: ignore[call-arg]
 
+    @property
+    def is_usable(self) -> bool:
+        return self._programs[0].is_usable
+
     def load_weights(self, source: str | os.PathLike[str] | Mapping[str, Any]) -> None:
+        super().load_weights(source)
+        if self._choices.undeclared is not None:
+            self._choices.undeclared.load_weights(source)
+
+    def prepare(
+        self, source: str | os.PathLike[str] | Mapping[str, Any]
+    ) -> Mapping[str, HostTensor]:
+        """Computes the prepared weights of all points, by origin, as `Program.prepare`."""
         self._check_open()
         prepared: dict[str, HostTensor] = {}
         for artifact, native in zip(self._dynamic.points, self._natives, strict=True):
@@ -186,14 +197,12 @@ class DynamicProgram(Program):
             made = prepare_weights(native, artifact.manifest, source, artifact.constants())
             for spec in specs:
                 prepared.setdefault(spec.origin, made[spec.name])
-        self.install_all(prepared)
-        if self._choices.undeclared is not None:
-            self._choices.undeclared.load_weights(source)
+        return prepared
 
     def install_all(self, prepared: Mapping[str, HostTensor]) -> None:
         """Uses prepared weights, by origin, in all programs from the next run on. Raises
         ConvoyRuntimeError."""
-        aligned = {origin: _aligned(tensor) for origin, tensor in prepared.items()}
+        aligned = {origin: aligned_tensor(tensor) for origin, tensor in prepared.items()}
         shares_memory = self.manifest.target == "cuda"
         done: set[str] = set()
         for program in self._programs:
@@ -246,12 +255,3 @@ class DynamicProgram(Program):
         inputs, outputs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))
         target = self.manifest.target
         return f"<DynamicProgram {self.path} {target} ({inputs}) -> ({outputs})>"
-
-
-def _aligned(tensor: HostTensor) -> HostTensor:
-    """The weight at a multiple of 64 bytes, so that all programs use the same copy."""
-    if tensor.array.ctypes.data % 64 == 0:
-        return tensor
-    array = aligned_empty(tensor.array.shape, tensor.dtype)
-    np.copyto(array, tensor.array)
-    return HostTensor(tensor.dtype, array)

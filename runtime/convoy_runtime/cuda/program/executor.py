@@ -25,6 +25,7 @@ from convoy_runtime.cuda.cudnn.loading import load_libraries
 from convoy_runtime.cuda.driver.device import check_process, forked, open_driver
 from convoy_runtime.cuda.driver.memory import DeviceArray
 from convoy_runtime.cuda.plans.load_options import LoadOptions
+from convoy_runtime.errors import CudaError
 from convoy_runtime.interface import Interface
 from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.plan_report import PlanReport
@@ -124,6 +125,15 @@ class CudaProgram(Program):
     def form(self) -> str:
         """The form of the CUDA graph, e.g. `calls one after another`."""
         return str(self._loaded.form)
+
+    @property
+    def is_usable(self) -> bool:
+        try:
+            with self._lock, self._device.current(), self._calls:
+                self._driver.call("cuStreamSynchronize", self._loaded.stream)
+        except CudaError:
+            return False
+        return True
 
     @property
     def is_captured(self) -> bool:
