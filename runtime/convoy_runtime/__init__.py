@@ -31,6 +31,7 @@ from .program import Program
 
 if TYPE_CHECKING:
     from .cuda.plans.options import PlanOptions
+    from .replicas import Replicas
 
 __version__ = "0.1.0"  # of convoy-runtime and convoy-compiler
 
@@ -49,6 +50,7 @@ __all__ = [
     "PlanError",
     "PlanOptions",
     "Program",
+    "Replicas",
     "TensorSpec",
     "WeightsError",
     "load",
@@ -56,10 +58,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Imported on first access: most loads, and all loads on the cpu target, do not need it.
-    if name != "PlanOptions":
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    from .cuda.plans.options import PlanOptions
+    # Imported on first access, because most loads do not need them.
+    if name == "PlanOptions":
+        from .cuda.plans.options import PlanOptions
 
-    return PlanOptions
+        return PlanOptions
+    if name == "Replicas":
+        from .replicas import Replicas
+
+        return Replicas
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
