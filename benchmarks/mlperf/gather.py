@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import SimpleNamespace
 
 import torch
 
 from benchmarks.mlperf.engine import SLOTS
-from convoy_runtime import DeviceError
+from convoy_runtime import DeviceError, TensorSpec
+from convoy_runtime.cuda.driver.memory import DeviceArray
 
 __all__ = ["KernelGather"]
 
@@ -35,8 +35,8 @@ class KernelGather:
                 problem=f"torch {torch.__version__}, which gathers samples, cannot use a GPU",
                 hint="install torch with CUDA, or pass --gather copies",
             )
-        self._type, self._count = ("<i8", width // 8) if width % 8 == 0 else ("|u1", width)
-        self._device = torch.device("cuda", index)
+        self._type, self._count = ("int64", width // 8) if width % 8 == 0 else ("uint8", width)
+        self._index, self._device = index, torch.device("cuda", index)
         self._stream = torch.cuda.ExternalStream(stream, self._device)  # type: ignore[no-untyped-call]
         self._rows: torch.Tensor | None = None
         self._inputs = {size: self._tensor(pointer, size) for size, pointer in inputs.items()}
@@ -69,12 +69,7 @@ class KernelGather:
             torch.index_select(self._rows, 0, rows, out=self._inputs[size][:count])
 
     def _tensor(self, pointer: int, rows: int) -> torch.Tensor:
-        """A tensor on existing memory."""
-        interface = {
-            "shape": (rows, self._count),
-            "typestr": self._type,
-            "data": (pointer, False),
-            "version": 3,
-        }
-        owner = SimpleNamespace(__cuda_array_interface__=interface)
-        return torch.as_tensor(owner, device=self._device)
+        """A tensor on memory that others keep alive, without waiting for its contents."""
+        spec = TensorSpec("", (rows, self._count), self._type)
+        array = DeviceArray(spec, pointer, self._index, None, lambda _: None)
+        return torch.utils.dlpack.from_dlpack(array)
