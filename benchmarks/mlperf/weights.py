@@ -23,9 +23,9 @@ def random_weights(specs: Iterable[TensorSpec]) -> dict[str, HostTensor]:
         specs: The weights, e.g. `program.weights`.
 
     Returns:
-        Name to tensor: normal numbers whose variance is two divided by the inputs of an output, for
-        vectors ones, plus small numbers; zeros, plus small numbers, if the name ends with "bias" or
-        "running_mean". Integers are zeros.
+        Name to tensor: normal numbers whose variance is one divided by the inputs of an output, so
+        that a sum of many residuals stays in the range of float16. Vectors are ones plus small
+        numbers, or only those if the name ends with "bias" or "running_mean". Integers are zeros.
     """
     generator = np.random.default_rng(0)
     found = {}
@@ -36,7 +36,7 @@ def random_weights(specs: Iterable[TensorSpec]) -> dict[str, HostTensor]:
             continue
         values = generator.standard_normal(spec.shape, np.float32)
         if len(spec.shape) > 1:
-            values *= math.sqrt(2 / max(1, math.prod(spec.shape[1:])))
+            values *= math.sqrt(1 / max(1, math.prod(spec.shape[1:])))
         else:
             values *= 0.05
             if not spec.name.endswith(("bias", "running_mean")):
