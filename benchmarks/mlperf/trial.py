@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,25 +87,21 @@ def run_test(settings: Settings, engine: Engine, system: SystemUnderTest) -> Out
     Raises:
         Exception: A batch failed.
     """
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = settings.logs or Path(temporary)
+    with ExitStack() as stack:
+        folder = settings.logs or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
-        library = loadgen.ConstructQSL(
-            settings.samples, settings.samples, engine.load, lambda _: None
+        stack.callback(system.close)
+        # Not in LoadGen's callback, in which an exception would end the process.
+        engine.load(range(settings.samples))
+        library = loadgen.ConstructQSL(settings.samples, settings.samples, _keep, _keep)
+        stack.callback(loadgen.DestroyQSL, library)
+        handle = loadgen.ConstructFastSUT(system.issue, _flush)
+        stack.callback(loadgen.DestroyFastSUT, handle)
+        loadgen.StartTestWithLogSettings(
+            handle, library, _test_settings(settings), _log_settings(folder)
         )
-        try:
-            handle = loadgen.ConstructFastSUT(system.issue, _flush)
-            try:
-                loadgen.StartTestWithLogSettings(
-                    handle, library, _test_settings(settings), _log_settings(folder)
-                )
-            finally:
-                system.close()
-                loadgen.DestroyFastSUT(handle)
-        finally:
-            loadgen.DestroyQSL(library)
-        system.check()
         text = (folder / "mlperf_log_detail.txt").read_text()
+    system.check()
     return read_outcome(settings.scenario, text)
 
 
@@ -162,6 +159,10 @@ def read_outcome(scenario: str, text: str) -> Outcome:
         p90,
         p99,
     )
+
+
+def _keep(_: list[int]) -> None:
+    """Called by LoadGen to load and to unload samples. The engine has all of them."""
 
 
 def _flush() -> None:
