@@ -16,6 +16,10 @@ BROWSER := chromium chromium-driver
 # The versions of the Python packages; those of NVIDIA are below.
 LOCK := requirements-dev.lock
 
+# The environment of the tests of serving, and the versions of its packages.
+SERVING := .venv-serving
+SERVING_LOCK := requirements-serving.lock
+
 # Installed without dependencies, NVRTC excepted: on a machine without a GPU cuDNN only builds
 # graphs, and needs no cuBLAS. Tests compare graphs with those of cudnn-frontend; its own kernels,
 # which need a gigabyte of packages, are not used.
@@ -48,7 +52,7 @@ define compile
 @$(call step,build $(1)) cmake --build --preset $(1) --parallel $(JOBS)
 endef
 
-.PHONY: run test lint lint-python lint-cpp fuzz sanitize support ops build bench coverage docs wheel clean
+.PHONY: run test test-serving lint lint-python lint-cpp fuzz sanitize support ops build bench coverage docs wheel clean
 
 run: build
 	$(BIN)/convoy compile examples/resnet.py:$(MODEL) --target $(TARGET) -o build/$(MODEL).convoy
@@ -60,6 +64,13 @@ run: build
 test: build
 	$(call debian,$(BROWSER))
 	@PYTHONDONTWRITEBYTECODE= $(PYTHON) tools/progress.py test --all -- $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --color=$$(if [ -t 1 ]; then echo yes; else echo no; fi)
+
+# The artifacts behind Ray Serve and Triton. Their packages are in an environment of their own, without
+# PyTorch and the compiler; the compiler of $(VENV) makes the artifacts. TESTS selects files.
+TESTS := test/serving
+test-serving: build $(SERVING)/.python
+	@$(call step,compile models for serving) $(BIN)/python test/serving/build_artifacts.py build/serving
+	@$(PYTHON) tools/progress.py test-serving --all -- $(SERVING)/bin/python -m pytest -q $(TESTS)
 
 # Style and types of all files; clang-tidy on the C++ that changed since BASE, by default since the
 # branch left origin/main. `make -j2 lint` runs both parts at once: mypy uses one core.
@@ -111,7 +122,7 @@ wheel: build
 	@$(BIN)/python -m tools.wheels dist
 
 clean:
-	rm -rf build $(VENV)
+	rm -rf build $(VENV) $(SERVING)
 
 $(VENV)/.debian: Makefile
 	$(call debian,$(DEBIAN))
@@ -122,6 +133,12 @@ $(VENV)/.python: pyproject.toml runtime/pyproject.toml $(LOCK) $(VENV)/.debian
 	@$(call step,install build tools) $(BIN)/pip install --disable-pip-version-check -c $(LOCK) scikit-build-core nanobind
 	@$(call step,install Python packages) $(BIN)/pip install --disable-pip-version-check --no-build-isolation --config-settings=wheel.cmake=false -c $(LOCK) -e ./runtime -e '.[test]' cuda-bindings
 	@$(call step,install cuDNN) $(BIN)/pip install --disable-pip-version-check --no-deps $(CUDNN)
+	@touch $@
+
+$(SERVING)/.python: runtime/pyproject.toml $(SERVING_LOCK)
+	@$(call step,create $(SERVING)) $(PYTHON) -m venv $(SERVING)
+	@$(call step,install packages for serving) $(SERVING)/bin/pip install --disable-pip-version-check --no-deps -r $(SERVING_LOCK)
+	@$(call step,install the runtime for serving) $(SERVING)/bin/pip install --disable-pip-version-check --no-deps --no-build-isolation -e ./runtime
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.python $(SOURCES)
