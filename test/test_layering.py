@@ -127,6 +127,16 @@ def test_runtime_imports_no_compiler() -> None:
     assert not bad, "\n".join(bad)
 
 
+def test_packages_of_a_server_are_imported_by_its_integration_only() -> None:
+    runtime = ROOT / "runtime" / "convoy_runtime"
+    users = {
+        str(path.relative_to(runtime).parent)
+        for path in sorted(runtime.rglob("*.py"))
+        if {"ray", "starlette"} & {name.partition(".")[0] for name in _imports(path)}
+    }
+    assert users == {"integrations/ray"}
+
+
 # The packages of convoy_runtime.cuda. Each imports only from those before it, and from the modules
 # of convoy_runtime outside cuda.
 CUDA_PACKAGES = ["driver", "cudnn", "cublaslt", "plans", "graphs", "tuning", "program"]

@@ -22,6 +22,7 @@ from .errors import (
     DeviceError,
     ExecutionError,
     LibraryError,
+    PackageError,
     PlanError,
     WeightsError,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "ExecutionError",
     "LibraryError",
     "Manifest",
+    "PackageError",
     "PlanError",
     "PlanOptions",
     "Program",

@@ -29,6 +29,7 @@ __all__ = [
     "View",
     "aligned_copy",
     "aligned_empty",
+    "as_numpy",
     "check",
     "from_numpy",
     "host_array",
@@ -277,6 +278,12 @@ def host_array(got: View) -> np.ndarray:
     return np.ndarray(
         got.shape, storage, buffer=memoryview(memory), strides=strides if extent else None
     )
+
+
+def as_numpy(got: View) -> np.ndarray:
+    """A view in host memory as a numpy array of the storage type that owns its memory: the array
+    itself if it is of numpy, else a copy."""
+    return host_array(got) if isinstance(got.owner, np.ndarray) else aligned_copy(got)
 
 
 def aligned_copy(got: View, order: tuple[int, ...] | None = None) -> np.ndarray:

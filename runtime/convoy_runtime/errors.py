@@ -5,7 +5,8 @@ machines."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 __all__ = [
     "ArgumentError",
@@ -18,6 +19,7 @@ __all__ = [
     "DeviceError",
     "ExecutionError",
     "LibraryError",
+    "PackageError",
     "PlanError",
     "WeightsError",
 ]
@@ -25,9 +27,13 @@ __all__ = [
 
 class ConvoyRuntimeError(Exception):
     """Base of all errors of this package. `exit_code` is the exit code of
-    `python -m convoy_runtime`."""
+    `python -m convoy_runtime`. Errors can be pickled, so that they cross processes."""
 
     exit_code = 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default calls the class with the message, but subclasses have keyword arguments.
+        return _restored, (type(self), self.args, self.__dict__)
 
 
 class ConvoyRuntimeWarning(RuntimeWarning):
@@ -213,6 +219,28 @@ class ExecutionError(ConvoyRuntimeError):
     def __init__(self, *, entry: str, status: int) -> None:
         self.entry, self.status = entry, status
         super().__init__(f"{entry} returned status {status}")
+
+
+class PackageError(ConvoyRuntimeError, ImportError):
+    """An optional package is not installed."""
+
+    exit_code = 4
+
+    def __init__(self, *, package: str, user: str, extra: str) -> None:
+        self.package, self.user, self.extra = package, user, extra
+        super().__init__(
+            f"{user} needs {package}, which is not installed\n"
+            f"  hint: pip install 'convoy-runtime[{extra}]'"
+        )
+
+
+def _restored(
+    kind: type[ConvoyRuntimeError], args: tuple[Any, ...], state: Mapping[str, Any]
+) -> ConvoyRuntimeError:
+    """An unpickled error."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 def _expected_got(expected: str | None, got: str | None) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ._native import NativeLibrary
 from ._safetensors import HostTensor
-from .arrays import View, check, is_placed, view
+from .arrays import CPU, View, as_numpy, check, is_placed, view
 from .artifact import Artifact
 from .errors import ArgumentError, ConvoyRuntimeError, WeightsError
 from .interface import Interface
@@ -126,14 +126,15 @@ class Program(ABC):
             WeightsError: The artifact has no weights and none were loaded.
             ConvoyRuntimeError: The program is closed.
         """
-        return self._nested(self._run_arrays(self._arrays(args, kwargs)))
+        return self.nested(self._run_arrays(self.arrays_of(args, kwargs)))
 
     @abstractmethod
     def _run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """Runs the model with one array per input; returns one array per output."""
 
-    def _arrays(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Sequence[Any]:
-        """The arrays among the arguments of a call, one per input."""
+    def arrays_of(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Sequence[Any]:
+        """The arrays among the arguments of a call, one per input. Raises ArgumentError if the
+        arguments have another structure than the module's."""
         if not kwargs and (
             self._positional
             or (
@@ -149,7 +150,8 @@ class Program(ABC):
             )
         return flatten(self.manifest.arguments, args, kwargs)
 
-    def _nested(self, results: tuple[Any, ...]) -> Any:
+    def nested(self, results: tuple[Any, ...]) -> Any:
+        """What a call returns, with one array per output, e.g. those of `run_numpy`."""
         if self._flat:
             return results[0] if len(results) == 1 else results
         return unflatten(self.manifest.results, results)
@@ -184,6 +186,23 @@ class Program(ABC):
             WeightsError: The artifact has no weights and none were loaded.
             ConvoyRuntimeError: The program is closed.
         """
+
+    def host_inputs(self, arrays: Sequence[Any]) -> list[np.ndarray]:
+        """Checks the inputs of a later `run_numpy`.
+
+        Args:
+            arrays: One host array per input, of any library that supports DLPack.
+
+        Returns:
+            The arrays; those of other libraries than numpy are copied. bfloat16 is uint16.
+
+        Raises:
+            ArgumentError: Number, shape or dtype of the inputs differ from `inputs`, or there is no
+                program for their sizes.
+            ConvoyRuntimeError: The program is closed.
+        """
+        self._check_open()
+        return [as_numpy(got) for got in self._views(arrays, self.inputs, "input", (CPU, 0))]
 
     @abstractmethod
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
+from convoy_runtime.arrays import CPU, as_numpy
 from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.program import Program
 from convoy_runtime.weights import aligned_tensor, prepare_weights
@@ -161,7 +162,7 @@ class DynamicProgram(Program):
         """Runs the model, as `Program.__call__` says. On target "cuda" the keyword `stream` is the
         handle of the stream."""
         extra = self._stream_of(kwargs)
-        return self._nested(self._run_arrays(self._arrays(args, kwargs), **extra))
+        return self.nested(self._run_arrays(self.arrays_of(args, kwargs), **extra))
 
     def _run_arrays(self, arrays: Sequence[Any], **extra: Any) -> tuple[Any, ...]:
         program, interface = self._choose(arrays)
@@ -178,6 +179,11 @@ class DynamicProgram(Program):
     @property
     def is_usable(self) -> bool:
         return self._programs[0].is_usable
+
+    def host_inputs(self, arrays: Sequence[Any]) -> list[np.ndarray]:
+        program, interface = self._choose(arrays)
+        specs = program.inputs if interface is None else interface.inputs
+        return [as_numpy(got) for got in self._views(arrays, specs, "input", (CPU, 0))]
 
     def load_weights(self, source: str | os.PathLike[str] | Mapping[str, Any]) -> None:
         super().load_weights(source)

@@ -213,7 +213,7 @@ class CudaProgram(Program):
             WeightsError: The program has no weights.
             CudaError: The driver fails.
         """
-        return self._nested(self._run_arrays(self._arrays(args, kwargs), stream))
+        return self.nested(self._run_arrays(self.arrays_of(args, kwargs), stream))
 
     def _run_arrays(
         self,
