@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    import ray_cluster
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -17,3 +22,13 @@ def artifacts() -> Path:
     if not (folder / "cnn.convoy").is_file():
         pytest.fail(f"no artifacts in {folder}: run `make test-serving`")
     return folder
+
+
+@pytest.fixture(scope="session")
+def nodes() -> Iterator[ray_cluster.Nodes]:
+    """A Ray cluster. There is one for all tests: a process that has used gRPC cannot always start
+    another one."""
+    import ray_cluster
+
+    with ray_cluster.nodes() as nodes:
+        yield nodes

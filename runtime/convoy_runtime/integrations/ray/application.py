@@ -11,6 +11,7 @@ from typing import Any
 
 from ray import serve
 
+import convoy_runtime
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.dynamic.artifact import DynamicArtifact
 from convoy_runtime.integrations.batches import AUTOMATIC
@@ -89,7 +90,9 @@ def application(
     deployment = serve.deployment(
         name=name, ray_actor_options=actor_options, user_config=source.as_dict(), **options
     )
-    return deployment(Replica).bind()
+    # Without a version, Serve takes each `serve.run` for new code and starts new replicas.
+    version = f"convoy-runtime {convoy_runtime.__version__}"
+    return deployment(Replica).options(version=version, _internal=True).bind()
 
 
 def _largest(opened: Artifact | DynamicArtifact) -> int:

@@ -26,6 +26,9 @@ __all__ = ["Replica"]
 
 _log = logging.getLogger("ray.serve")
 
+#: The environment variable with the number of threads of the runtime's loops.
+_THREADS = "CONVOY_NUM_THREADS"
+
 
 class Replica:
     """A replica of a deployment. `application` makes the deployment; its `user_config` names the
@@ -38,7 +41,7 @@ class Replica:
     def __init__(self) -> None:
         cores = int(ray.get_runtime_context().get_assigned_resources().get("CPU", 1))
         # Read by the artifact's code when its first loop runs.
-        os.environ.setdefault("CONVOY_NUM_THREADS", str(max(cores, 1)))
+        os.environ.setdefault(_THREADS, str(max(cores, 1)))
         self._model: ServedModel | None = None
         self._runs = Runs()
         self._updates = asyncio.Lock()
@@ -174,10 +177,11 @@ class Replica:
         Returns:
             `source`, the files and digests in use; `calls`, a mapping from the size of a call to
             the number of calls with it, where 0 are calls of single requests without a batch;
-            `process`, the process id.
+            `threads`, the number of threads of a loop on the host; `process`, the process id.
         """
         return {
             "source": self.model.source.as_dict(),
             "calls": dict(self._runs.sizes),
+            "threads": int(os.environ[_THREADS]),
             "process": os.getpid(),
         }
