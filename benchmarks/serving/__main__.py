@@ -5,9 +5,10 @@
     .venv-serving/bin/python -m benchmarks.serving ray build/serving-bench/resnet18.convoy
 
 The throughput is that of requests with the rows of the largest point, and of requests with one row,
-which the server joins. Direct calls have the largest point. Rounds of both alternate, and the
-medians are compared. The latency is that of one request with one row after another. The server and
-this process share the machine.
+which the server joins. Direct calls have the largest point. Rounds of both alternate, and their
+medians are compared: of rows per second, and of the CPU time of the process that runs the model,
+which depends less on what else the machine does. The latency is that of one request with one row
+after another. The server and this process share the machine.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import time
 from collections.abc import Sequence
 from statistics import median
 
 import convoy_runtime
-from benchmarks.serving.measure import Submit, latency, rate
+from benchmarks.serving.measure import Rate, Submit, latency, rate
 from convoy_runtime.program import Program
 from convoy_runtime.random_arrays import random_array
 
@@ -48,25 +50,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     batch = [random_array(spec) for spec in program.example_inputs]
     rows = len(batch[0])
     row = [array[:1] for array in batch]
-    direct: list[float] = []
-    joined: list[float] = []
-    whole: list[float] = []
+    direct: list[Rate] = []
+    whole: list[Rate] = []
+    joined: list[Rate] = []
+    seconds, window = options.seconds, options.window
     with start(options.artifact, options.threads) as server:
+        cpu = server.cpu_seconds
         for _ in range(options.rounds):
-            seconds, window = options.seconds, options.window
-            direct.append(rows * rate(_direct(program), batch, seconds, 1))
-            whole.append(rows * rate(server.submit, batch, seconds, window))
-            joined.append(rate(server.submit, row, seconds, window * rows))
+            direct.append(rate(_direct(program), batch, seconds, 1, time.process_time))
+            whole.append(rate(server.submit, batch, seconds, window, cpu))
+            joined.append(rate(server.submit, row, seconds, window * rows, cpu))
         times = {
             "direct": latency(lambda: program.run_numpy(*row), options.calls),
             "Python": latency(lambda: server.submit(row)(), options.calls),
             "HTTP": latency(lambda: server.http(row), options.calls),
         }
-    base = median(direct)
-    print(f"| requests of | rows per second | of direct calls with {rows} rows |\n|---|---|---|")
-    for name, found in ((f"{rows} rows", whole), ("1 row", joined)):
-        print(f"| {name} | {median(found):.1f} | {median(found) / base:.3f} |")
-    print(f"\ndirect: {base:.1f} rows per second, {1e3 * rows / base:.2f} ms per call\n")
+    print("| calls | rows per second | of direct | CPU ms per row | of direct |")
+    print("|---|---|---|---|---|")
+    base_rate = rows * median(each.per_second for each in direct)
+    base_cpu = median(each.cpu_ms for each in direct) / rows
+    for name, count, found in (
+        (f"direct, {rows} rows", rows, direct),
+        (f"requests of {rows} rows", rows, whole),
+        ("requests of 1 row", 1, joined),
+    ):
+        per_second = count * median(each.per_second for each in found)
+        cpu_ms = median(each.cpu_ms for each in found) / count
+        print(
+            f"| {name} | {per_second:.1f} | {per_second / base_rate:.3f} "
+            f"| {cpu_ms:.3f} | {cpu_ms / base_cpu:.3f} |"
+        )
+    print()
     print("| one row | median ms | 99th percentile ms |\n|---|---|---|")
     for name, each in times.items():
         print(f"| {name} | {each.median:.3f} | {each.p99:.3f} |")

@@ -4,17 +4,28 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Latency", "Server", "Start", "latency", "rate"]
+__all__ = [
+    "Latency",
+    "Rate",
+    "Server",
+    "Start",
+    "Submit",
+    "cpu_seconds_of",
+    "latency",
+    "rate",
+]
 
 #: Runs a request, and returns a function that waits for its results.
 Submit = Callable[[list[np.ndarray]], Callable[[], Any]]
@@ -26,12 +37,23 @@ class Server(Protocol):
     def submit(self, arrays: list[np.ndarray]) -> Callable[[], Any]:
         """Sends a request from Python; returns a function that waits for the results."""
 
+    def cpu_seconds(self) -> float:
+        """The CPU time that the process that runs the model has used."""
+
     def http(self, arrays: list[np.ndarray]) -> Any:
         """Sends a request over HTTP and waits for the results."""
 
 
 #: Starts a server of an artifact that runs loops with a number of threads.
 Start = Callable[[str, int], AbstractContextManager[Server]]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Requests per second, and the CPU time of the model's process per request in milliseconds."""
+
+    per_second: float
+    cpu_ms: float
 
 
 @dataclass(frozen=True)
@@ -42,30 +64,45 @@ class Latency:
     p99: float
 
 
-def rate(submit: Submit, arrays: list[np.ndarray], seconds: float, window: int) -> float:
-    """Requests per second with a constant number of unfinished requests.
+def rate(
+    submit: Submit,
+    arrays: list[np.ndarray],
+    seconds: float,
+    window: int,
+    cpu_seconds: Callable[[], float],
+) -> Rate:
+    """Sends requests with a constant number of unfinished ones.
 
     Args:
         submit: Sends a request.
         arrays: One array per input.
         seconds: How long to measure.
         window: The number of unfinished requests.
+        cpu_seconds: The CPU time that the model's process has used.
 
     Returns:
-        Requests per second, counted between the first and the last result.
+        The rate between the first and the last result.
     """
     waiting = deque(submit(arrays) for _ in range(window))
     waiting.popleft()()
     start = now = time.perf_counter()
+    cpu = cpu_seconds()
     count = 0
     while now - start < seconds:
         waiting.append(submit(arrays))
         waiting.popleft()()
         now = time.perf_counter()
         count += 1
+    cpu = cpu_seconds() - cpu
     for each in waiting:
         each()
-    return count / (now - start)
+    return Rate(count / (now - start), 1e3 * cpu / count)
+
+
+def cpu_seconds_of(process: int) -> float:
+    """The CPU time that a process has used, its system calls included."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def latency(call: Callable[[], Any], count: int) -> Latency:

@@ -17,6 +17,7 @@ import ray
 import tritonclient.http
 from ray import serve
 
+from benchmarks.serving.measure import cpu_seconds_of
 from convoy_runtime.integrations.ray import application
 
 __all__ = ["start"]
@@ -25,10 +26,14 @@ __all__ = ["start"]
 class _RayServer:
     def __init__(self, handle: Any, port: int, names: list[str]) -> None:
         self._handle, self._names = handle, names
+        self._process = handle.statistics.remote().result()["process"]
         self._client = tritonclient.http.InferenceServerClient(f"127.0.0.1:{port}")
 
     def submit(self, arrays: list[np.ndarray]) -> Callable[[], Any]:
         return self._handle.remote(*arrays).result
+
+    def cpu_seconds(self) -> float:
+        return cpu_seconds_of(self._process)
 
     def http(self, arrays: list[np.ndarray]) -> Any:
         inputs = []
@@ -53,7 +58,8 @@ def start(path: str, threads: int) -> Iterator[_RayServer]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    ray.init(num_cpus=threads + 2, include_dashboard=False, log_to_driver=False)
+    # "local": not a cluster that runs on this machine already.
+    ray.init("local", num_cpus=threads + 2, include_dashboard=False, log_to_driver=False)
     try:
         serve.start(http_options={"host": "127.0.0.1", "port": port})
         handle = serve.run(application(path, ray_actor_options={"num_cpus": threads}))
