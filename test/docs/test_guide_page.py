@@ -21,7 +21,13 @@ def test_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 LINKS = [
     (page, target)
-    for page in ("README.md", "docs/guide.md", "docs/performance.md", "docs/dynamic-shapes.md")
+    for page in (
+        "README.md",
+        "docs/guide.md",
+        "docs/performance.md",
+        "docs/dynamic-shapes.md",
+        "docs/serving.md",
+    )
     for target in re.findall(r"\]\((?!https:)([^)]+)\)", (DOCS.parent / page).read_text())
 ]
 

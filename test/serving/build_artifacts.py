@@ -1,4 +1,4 @@
-"""Compiles the models of `models.py` for the CPU, with the compiler of the development environment.
+"""Compiles the models of `models.py` with the compiler of the development environment.
 
     .venv/bin/python test/serving/build_artifacts.py build/serving
 
@@ -31,7 +31,7 @@ def _compile(path: Path, model: Model, seed: int) -> None:
     module, inputs = model.make(seed)
     dynamic = {} if model.points is None else {"points": model.points}
     compiled = convoy.compile(
-        module, inputs, target="cpu", dynamic_shapes=model.dynamic_shapes, **dynamic
+        module, inputs, target=model.target, dynamic_shapes=model.dynamic_shapes, **dynamic
     )
     compiled.save(path.with_name(f"{path.name}.convoy"))
     save_file(module.state_dict(), path.with_name(f"{path.name}.safetensors"))

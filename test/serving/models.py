@@ -19,12 +19,13 @@ BATCH = Dim("batch", min=1, max=POINTS[-1])
 
 @dataclass(frozen=True)
 class Model:
-    """A model to compile for the CPU.
+    """A model to compile.
 
     Attributes:
         make: Returns the module and its example inputs for a seed.
         dynamic_shapes: That of `torch.export`; None for static shapes.
         points: The sizes to compile.
+        target: The target of the compilation.
         seeds: Suffix of a file name to the seed of its weights. Each seed becomes an artifact and a
             file of weights.
     """
@@ -32,6 +33,7 @@ class Model:
     make: Callable[[int], tuple[nn.Module, tuple[torch.Tensor, ...]]]
     dynamic_shapes: Mapping[str, Any] | None = None
     points: Mapping[str, list[int]] | None = None
+    target: str = "cpu"
     seeds: Mapping[str, int] = field(default_factory=lambda: {"": 0})
 
 
@@ -86,7 +88,8 @@ def centered(seed: int) -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
 #: Name of an artifact to its model.
 MODELS = {
     "mlp": Model(mlp),
-    "cnn": Model(cnn, {"input": {0: BATCH}}, {"batch": POINTS}, {"": 0, "-new": 1}),
+    "mlp-cuda": Model(mlp, target="cuda"),
+    "cnn": Model(cnn, {"input": {0: BATCH}}, {"batch": POINTS}, seeds={"": 0, "-new": 1}),
     "mixed": Model(mixed, {"ids": {0: BATCH}, "features": {0: BATCH}}, {"batch": POINTS}),
     "centered": Model(centered, {"x": {0: BATCH}}, {"batch": POINTS}),
 }

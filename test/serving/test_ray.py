@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -204,21 +205,32 @@ def test_options_are_passed_to_ray(nodes: ray_cluster.Nodes, artifacts: Path) ->
     serve.delete("scaled")
 
 
-def test_serve_run_of_three_lines(
+def test_replica_of_a_gpu_artifact_has_one_gpu(artifacts: Path) -> None:
+    for options, expected in (
+        ({}, {"num_cpus": 1, "num_gpus": 1}),
+        ({"num_gpus": 0.5, "num_cpus": 2}, {"num_cpus": 2, "num_gpus": 0.5}),
+    ):
+        app = application(artifacts / "mlp-cuda.convoy", ray_actor_options=options)
+        assert app._bound_deployment.ray_actor_options == expected
+
+
+def test_first_example_of_the_page_is_served(
     nodes: ray_cluster.Nodes,
     artifacts: Path,
     tmp_path: Path,
     program: convoy_runtime.Program,
 ) -> None:
-    (tmp_path / "served.py").write_text(
-        "from convoy_runtime.integrations.ray import application\n\n"
-        f"app = application({os.fspath(artifacts / 'cnn.convoy')!r}, num_replicas=2)\n"
-    )
-    serve_command = Path(sys.executable).with_name("serve")
+    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text()
+    block = re.search(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert block is not None
+    assert block[1].count("\n") == 3
+    (tmp_path / "module.py").write_text(block[1])
+    shutil.copy(artifacts / "cnn.convoy", tmp_path / "model.convoy")
+    command = Path(sys.executable).with_name("serve")
     done = subprocess.run(
         [
-            *(serve_command, "run", "--address", nodes.cluster.address, "--non-blocking"),
-            *("--name", "command", "--route-prefix", "/command", "served:app"),
+            *(command, "run", "--address", nodes.cluster.address, "--non-blocking"),
+            *("--name", "command", "--route-prefix", "/command", "module:app"),
         ],
         cwd=tmp_path,
         capture_output=True,

@@ -32,12 +32,10 @@ class Rows:
     Attributes:
         count: The value of the batch symbol.
         others: The values of the other symbols. Requests with different ones do not run together.
-        largest: The largest batch of a call with these others.
     """
 
     count: int
     others: tuple[int, ...]
-    largest: int
 
 
 class Batches:
@@ -115,8 +113,8 @@ class Batches:
         """The size of a request; None if it runs alone, because there is no point with the same
         values of the other symbols. The arrays are checked."""
         values = self._program.values_of(arrays)
-        counts = self._points.get(others := self._others(values))
-        return None if counts is None else Rows(values[self.symbol], others, counts[-1])
+        others = self._others(values)
+        return Rows(values[self.symbol], others) if others in self._points else None
 
     def together(self, rows: Sequence[Rows]) -> int:
         """How many requests run in one call.

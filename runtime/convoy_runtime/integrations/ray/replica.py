@@ -104,6 +104,8 @@ class Replica:
                 await self._gather(request)
             return await request.results
         finally:
+            # Of a caller that has given up: the request does not run any more.
+            request.results.cancel()
             model.release()
 
     @serve.batch(batch_wait_timeout_s=0)  # type: ignore[untyped-decorator]
