@@ -130,11 +130,17 @@ def test_runtime_imports_no_compiler() -> None:
 def test_packages_of_a_server_are_imported_by_its_integration_only() -> None:
     runtime = ROOT / "runtime" / "convoy_runtime"
     users = {
-        str(path.relative_to(runtime).parent)
+        (str(path.relative_to(runtime).parent), package)
         for path in sorted(runtime.rglob("*.py"))
-        if {"ray", "starlette"} & {name.partition(".")[0] for name in _imports(path)}
+        for name in _imports(path)
+        if (package := name.partition(".")[0])
+        in ("ray", "starlette", "triton_python_backend_utils", "tritonclient")
     }
-    assert users == {"integrations/ray"}
+    assert users == {
+        ("integrations/ray", "ray"),
+        ("integrations/ray", "starlette"),
+        ("integrations/triton", "triton_python_backend_utils"),
+    }
 
 
 # The packages of convoy_runtime.cuda. Each imports only from those before it, and from the modules

@@ -42,7 +42,17 @@ def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
         ["--help"],
         *(
             [each, "--help"]
-            for each in ("compile", "run", "inspect", "explain", "tune", "merge", "bench", "import")
+            for each in (
+                "compile",
+                "run",
+                "inspect",
+                "explain",
+                "tune",
+                "merge",
+                "export-triton",
+                "bench",
+                "import",
+            )
         ),
     ):
         with pytest.raises(SystemExit) as stop:

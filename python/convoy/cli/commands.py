@@ -14,11 +14,22 @@ from types import ModuleType
 from typing import Any
 
 from convoy import __version__
-from convoy.cli import bench, bisect, compile, explain, import_, inspect, merge, run, tune
+from convoy.cli import (
+    bench,
+    bisect,
+    compile,
+    explain,
+    export_triton,
+    import_,
+    inspect,
+    merge,
+    run,
+    tune,
+)
 
 __all__ = ["run_command"]
 
-_COMMANDS = (compile, run, inspect, explain, tune, merge, bench, bisect, import_)
+_COMMANDS = (compile, run, inspect, explain, tune, merge, export_triton, bench, bisect, import_)
 
 _EPILOG = """\
 a first session:
@@ -77,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     for command in _COMMANDS:
         commands.add_parser(
-            command.__name__.rpartition(".")[2].rstrip("_"),
+            command.__name__.rpartition(".")[2].rstrip("_").replace("_", "-"),
             help=(command.__doc__ or "").partition("\n")[0],
             command=command,
             formatter_class=argparse.RawDescriptionHelpFormatter,
