@@ -15,6 +15,7 @@ __all__ = ["MODELS", "Model"]
 #: The points of the models with a dynamic batch.
 POINTS = [1, 4, 16]
 BATCH = Dim("batch", min=1, max=POINTS[-1])
+LENGTH = Dim("length", min=8, max=512)
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,45 @@ def centered(seed: int) -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
     return Centered().eval(), (torch.randn(2, 8),)
 
 
+class Kinds(nn.Module):
+    """An input and a result of each element type but those of `mixed`, one of each a scalar."""
+
+    def forward(self, flags: torch.Tensor, narrow: torch.Tensor, wide: torch.Tensor,
+                byte: torch.Tensor, small: torch.Tensor, short: torch.Tensor, count: torch.Tensor,
+                scale: torch.Tensor) -> dict[str, torch.Tensor]:  # fmt: skip
+        return {
+            "flags": ~flags,
+            "narrow": narrow * 2,
+            "wide": wide * scale,
+            "byte": byte + 1,
+            "small": small * 2,
+            "short": short * 2,
+            "count": count * 2,
+            "total": wide.sum() * scale,
+        }
+
+
+def kinds(seed: int) -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
+    """Static shapes: [2, 3], and a scalar."""
+    x = torch.arange(6).reshape(2, 3) + seed
+    arrays = (x > 2, x.bfloat16(), x.double(), x.byte(), x.char(), x.short(), x.int())
+    return Kinds().eval(), (*arrays, torch.tensor(2.0, dtype=torch.float64))
+
+
+class Lengths(nn.Module):
+    """The sums of sequences, and their elements times two."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return x.sum(dim=1), x * 2
+
+
+def lengths(seed: int) -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
+    """A dynamic batch and a length that only points have: float32[batch, length] to float32[batch]
+    and float32[batch, length]."""
+    torch.manual_seed(seed)
+    return Lengths().eval(), (torch.randn(2, 8),)
+
+
 #: Name of an artifact to its model.
 MODELS = {
     "mlp": Model(mlp),
@@ -92,4 +132,6 @@ MODELS = {
     "cnn": Model(cnn, {"input": {0: BATCH}}, {"batch": POINTS}, seeds={"": 0, "-new": 1}),
     "mixed": Model(mixed, {"ids": {0: BATCH}, "features": {0: BATCH}}, {"batch": POINTS}),
     "centered": Model(centered, {"x": {0: BATCH}}, {"batch": POINTS}),
+    "kinds": Model(kinds),
+    "lengths": Model(lengths, {"x": {0: BATCH, 1: LENGTH}}, {"batch": POINTS, "length": [8, 512]}),
 }
