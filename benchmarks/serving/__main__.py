@@ -27,7 +27,7 @@ from convoy_runtime.random_arrays import random_array
 
 __all__ = ["main"]
 
-SERVERS = ("ray",)
+SERVERS = ("ray", "triton")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
