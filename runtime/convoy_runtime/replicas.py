@@ -213,8 +213,8 @@ class Replicas:
             return
         program = self._programs[index]
         try:
-            arrays = program._arrays(args, kwargs)
-            result = program._nested(program.run_numpy(*arrays))
+            arrays = program.arrays_of(args, kwargs)
+            result = program.nested(program.run_numpy(*arrays))
         except BaseException as error:
             if isinstance(error, DeviceError) and not program.is_usable:
                 self._take_out(index, error)
