@@ -81,22 +81,20 @@ def rate(
         cpu_seconds: The CPU time that the model's process has used.
 
     Returns:
-        The rate between the first and the last result.
+        The rate of all requests, until the last result. Results of one call come together, so a
+        rate until some result in between would have a part of a call too few.
     """
-    waiting = deque(submit(arrays) for _ in range(window))
-    waiting.popleft()()
     start = now = time.perf_counter()
     cpu = cpu_seconds()
+    waiting = deque(submit(arrays) for _ in range(window))
     count = 0
-    while now - start < seconds:
-        waiting.append(submit(arrays))
+    while waiting:
         waiting.popleft()()
-        now = time.perf_counter()
         count += 1
-    cpu = cpu_seconds() - cpu
-    for each in waiting:
-        each()
-    return Rate(count / (now - start), 1e3 * cpu / count)
+        now = time.perf_counter()
+        if now - start < seconds:
+            waiting.append(submit(arrays))
+    return Rate(count / (now - start), 1e3 * (cpu_seconds() - cpu) / count)
 
 
 def cpu_seconds_of(process: int) -> float:

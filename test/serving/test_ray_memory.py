@@ -18,9 +18,9 @@ from ray import serve
 from convoy_runtime.integrations.ray import application
 
 SECONDS = float(os.environ.get("CONVOY_MEMORY_SECONDS", "10"))
-#: The most that a replica may grow, in MB. An artifact and its arenas that were not released at
-#: each update, every few seconds, would be more in ten minutes, as would a leak of 100 bytes in
-#: each request.
+#: The most that a replica may grow in MB after the first third of the time, which fills caches and
+#: the allocator's pools. An artifact that was not released at each update, every few seconds, would
+#: be more in ten minutes, as would a leak of 100 bytes in each request.
 MOST_MB = 8.0
 
 
@@ -44,7 +44,6 @@ def test_memory_is_flat(nodes: ray_cluster.Nodes, artifacts: Path) -> None:
     ]
     sizes = []
     with ray_cluster.Load(handle, x) as load:
-        # The first round fills caches.
         end = time.monotonic() + SECONDS
         while len(sizes) < 3 or time.monotonic() < end:
             for path, options in updates:
@@ -56,4 +55,5 @@ def test_memory_is_flat(nodes: ray_cluster.Nodes, artifacts: Path) -> None:
     assert same["process"] == found["process"]
     print(f"{len(load.results)} requests, {3 * len(sizes)} updates, MB: {sizes}")
     serve.delete("cnn")
-    assert max(sizes[1:]) - sizes[0] < MOST_MB, sizes
+    start = len(sizes) // 3
+    assert max(sizes[start:]) - sizes[start] < MOST_MB, sizes
