@@ -308,6 +308,7 @@ def compile_imported(
     from convoy_runtime.manifest_alternatives import read_alternatives
     from convoy_runtime.manifest_reader import read_manifest_tree
     from convoy_runtime.manifest_structure import Node
+    from convoy_runtime.ptx_members import pack_ptx
     from convoy_runtime.records import record_of
     from convoy_runtime.weights import host_tensor, prepare_weights
 
@@ -335,9 +336,12 @@ def compile_imported(
         )
     members = {"native.so": native}
     members |= {
-        "kernels.ptx" if name == "kernels" else kernel_member(name): ptx[name].encode()
-        for name in ptx
+        kernel_member(name): pack_ptx(text.encode())
+        for name, text in ptx.items()
+        if name != "kernels"
     }
+    if "kernels" in ptx:
+        members["kernels.ptx"] = ptx["kernels"].encode()
     constants = [name for name in imported.weights if name in imported.constants]
     if constants:
         members[CONSTANTS] = b"".join(

@@ -73,8 +73,8 @@ class GraphConstant:
 
 
 def kernel_member(name: str) -> str:
-    """The member of an artifact with the PTX of a graph's kernel."""
-    return f"kernels/{name}.ptx"
+    """The member of an artifact with the PTX of a graph's kernel (`ptx_members`)."""
+    return f"kernels/{name}.ptx.gz"
 
 
 @value_type(frozen=True, slots=True)
@@ -158,7 +158,9 @@ class GraphKernel:
     """A kernel that computes a graph. Its arguments are pointers to the graph's tensors, then its
     tensor maps, then with `launches` the number of the launch."""
 
-    name: str = field(metadata=about("The entry point in the member `kernels/<name>.ptx`.", SYMBOL))
+    name: str = field(
+        metadata=about("The entry point in the member `kernels/<name>.ptx.gz`.", SYMBOL)
+    )
     variant: str = field(
         metadata=about(
             "Identifies the kernel among those of the graph. Equal in every artifact with an equal "

@@ -19,6 +19,7 @@ from convoy import _convoy
 from convoy.cli.main import main
 from convoy.compiler import compile_imported
 from convoy.frontend import ImportedModule, import_module
+from convoy_runtime.ptx_members import unpack_ptx
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = f"{ROOT}/test/cli/Inputs/tiny.py"
@@ -91,7 +92,11 @@ def _refusal(**options: str) -> str:
 
 
 def _ptx(members: Mapping[str, bytes]) -> dict[str, str]:
-    return {name: content.decode() for name, content in members.items() if name.endswith(".ptx")}
+    texts = {"kernels.ptx": members["kernels.ptx"].decode()}
+    for name, content in members.items():
+        if name.endswith(".ptx.gz"):
+            texts[name] = unpack_ptx(content, name).decode()
+    return texts
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])

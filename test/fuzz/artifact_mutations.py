@@ -252,7 +252,7 @@ def _members(rng: Random, _: int, sample: Sample) -> _Change:
                     (
                         "extra",
                         "../up",
-                        "kernels/x.ptx",
+                        "kernels/x.ptx.gz",
                         "plans/x.json",
                         "a/../b",
                         "C:\\x",

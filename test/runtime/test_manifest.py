@@ -58,7 +58,7 @@ KERNEL = GraphKernel("g_32x64", "32x64", grid=4, block=128, shared_bytes=65536, 
 WITH_KERNEL = replace(
     CUDA,
     graphs=(replace(CUDA.graphs[0], kernels=(KERNEL,), preference="kernel"),),
-    files={**FILES, "kernels/g_32x64.ptx": FileEntry("e" * 64, 3)},
+    files={**FILES, "kernels/g_32x64.ptx.gz": FileEntry("e" * 64, 3)},
 )
 WITH_MAP = replace(
     WITH_KERNEL,
@@ -300,7 +300,7 @@ def test_every_fault_is_named(change: Callable[[dict[str, Any]], None], message:
         (put("graphs.0.symbol", None), "graphs[0].symbol: expected a C identifier, got null"),
         (put("graphs.0.symbol", ...), "graphs[0].symbol: is missing, expected a C identifier"),
         (put("files", {name: {"sha256": "0" * 64, "bytes": 1, "crc32": 0} for name in FILES}),
-         "files: expected an entry for kernels/g_32x64.ptx, got native.so, kernels.ptx"),
+         "files: expected an entry for kernels/g_32x64.ptx.gz, got native.so, kernels.ptx"),
     ],
 )  # fmt: skip
 def test_every_fault_of_a_kernel_is_named(

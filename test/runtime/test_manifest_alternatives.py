@@ -51,7 +51,8 @@ KERNEL = GraphKernel("k", "1", grid=1, block=1, shared_bytes=0, chip="sm_80")
 MANIFEST = affine_manifest(
     target="cuda",
     files={
-        name: FileEntry("0" * 64, 1) for name in ("native.so", "kernels/k.ptx", "alternatives.json")
+        name: FileEntry("0" * 64, 1)
+        for name in ("native.so", "kernels/k.ptx.gz", "alternatives.json")
     },
     graphs=(
         graph("whole", 8, 4, 2, 8, alternatives=(SPLIT.name, ZEROS.name)),
@@ -232,7 +233,7 @@ def test_manifest_lists_the_alternatives() -> None:
     files = {name: entry for name, entry in MANIFEST.files.items() if name != "alternatives.json"}
     with pytest.raises(
         ArtifactError,
-        match=r"files: expected an entry for alternatives.json, got native.so, kernels/k.ptx",
+        match=r"files: expected an entry for alternatives.json, got native.so, kernels/k.ptx.gz",
     ):
         read_manifest(replace(MANIFEST, files=files).to_json())
 
@@ -256,7 +257,7 @@ def test_alternatives_of_an_artifact(tmp_path: Path) -> None:
     not written."""
     members = {
         "native.so": b"code",
-        "kernels/k.ptx": b"ptx",
+        "kernels/k.ptx.gz": b"ptx",
         "alternatives.json": OFFERED.to_json().encode(),
     }
     write_artifact(tmp_path / "model.convoy", MANIFEST, members)
@@ -279,6 +280,6 @@ def test_alternatives_of_an_artifact(tmp_path: Path) -> None:
     write_artifact(
         tmp_path / "plain",
         replace(MANIFEST, graphs=plain),
-        {name: members[name] for name in ("native.so", "kernels/k.ptx")},
+        {name: members[name] for name in ("native.so", "kernels/k.ptx.gz")},
     )
     assert open_artifact(tmp_path / "plain").alternatives() == GraphAlternatives()

@@ -186,6 +186,7 @@ def _print_dynamic(artifact: DynamicArtifact, options: argparse.Namespace) -> in
 def _ptx(artifact: Artifact, name: str | None) -> Iterator[str]:
     """The PTX modules of an artifact, or of the kernels of graph `name`. Raises ConvoyError."""
     from convoy_runtime.manifest import kernel_member
+    from convoy_runtime.ptx_members import unpack_ptx
 
     graphs = [graph for graph in artifact.manifest.graphs if graph.kernels]
     if name is None and "kernels.ptx" in artifact.members:
@@ -197,7 +198,7 @@ def _ptx(artifact: Artifact, name: str | None) -> Iterator[str]:
     for graph in graphs:
         for kernel in graph.kernels if name in (None, graph.name) else ():
             member = kernel_member(kernel.name)
-            yield f"// {member}\n{bytes(artifact.members[member]).decode()}"
+            yield f"// {member}\n{unpack_ptx(artifact.members[member], member).decode()}"
 
 
 def _above_bound(manifest: Manifest) -> str:

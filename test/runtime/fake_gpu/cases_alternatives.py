@@ -41,6 +41,7 @@ from convoy_runtime.manifest import (
 )
 from convoy_runtime.opening import open_artifact
 from convoy_runtime.plan_report import PlanReport
+from convoy_runtime.ptx_members import pack_ptx
 
 X = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
 Write = Callable[..., Path]
@@ -521,7 +522,7 @@ def test_forbidden_kernel_is_replaced_by_an_alternative(write: Write, tune: str)
     kernel = GraphKernel(
         "conv_fast", "fast", grid=1, block=32, shared_bytes=0, chip="sm_80", tf32=True
     )
-    ptx = {kernel_member(kernel.name): b"// PTX\n.visible .entry conv_fast(\n"}
+    ptx = {kernel_member(kernel.name): pack_ptx(b"// PTX\n.visible .entry conv_fast(\n")}
     path = write(
         SPLIT,
         members=ptx,

@@ -31,6 +31,7 @@ from convoy_runtime.inspection import offline_planner
 from convoy_runtime.manifest import Call, GraphKernel, KernelTensorMap, Manifest, kernel_member
 from convoy_runtime.opening import open_artifact
 from convoy_runtime.plan_report import PlanReport
+from convoy_runtime.ptx_members import pack_ptx
 
 X = np.arange(1 * 64 * 56 * 56, dtype=np.float16).reshape(1, 64, 56, 56)
 Write = Callable[..., Path]
@@ -74,7 +75,7 @@ def write(
             "conv.c", *flags, *(["-Dconv_build=unused"] if preference == "only_kernel" else [])
         )
         texts = {
-            kernel_member(each.name): ptx(each)
+            kernel_member(each.name): pack_ptx(ptx(each))
             for graph in manifest.graphs
             for each in graph.kernels
         }
@@ -331,7 +332,7 @@ def test_stored_kernel_is_recompiled(write: Write, tmp_path: Path, preference: s
         assert FAKE.fake_links() == links + 1
     if preference == "only_kernel":
         return  # other PTX is another graph
-    other = ptx(FAST) + b"// of another compiler\n"
+    other = pack_ptx(ptx(FAST) + b"// of another compiler\n")
     path = write(SLOW, FAST, preference=preference, members={kernel_member(FAST.name): other})
     for _ in range(2):
         assert load(path, plan_cache=cache) == (replace(tuned, origin="stored plan"),)
@@ -498,17 +499,19 @@ def test_inspection_of_kernels(write: Write, capsys: pytest.CaptureFixture[str])
 
 def test_driver_refuses_ptx(write: Write) -> None:
     message = (
-        r"kernels/conv_fast\.ptx: kernel conv_fast cannot be loaded: cuLinkAddData failed: "
+        r"kernels/conv_fast\.ptx\.gz: kernel conv_fast cannot be loaded: cuLinkAddData failed: "
         r"CUDA_ERROR_INVALID_PTX"
     )
     for tune in ("off", "quick"):
         with pytest.raises(ArtifactError, match=message):
-            load(write(FAST, members={"kernels/conv_fast.ptx": b"junk"}), tune=tune)
+            load(write(FAST, members={"kernels/conv_fast.ptx.gz": pack_ptx(b"junk")}), tune=tune)
     with pytest.raises(
         ArtifactError,
         match="kernel conv_fast cannot be loaded: cuModuleGetFunction failed: CUDA_ERROR_NOT_FOUND",
     ):
-        load(write(FAST, members={"kernels/conv_fast.ptx": b"// PTX of something else"}))
+        load(
+            write(FAST, members={"kernels/conv_fast.ptx.gz": pack_ptx(b"// PTX of something else")})
+        )
 
 
 def test_kernel_that_cannot_be_launched(write: Write) -> None:

@@ -14,6 +14,7 @@ from convoy_runtime import ArtifactError
 from convoy_runtime.cuda.driver.device import Device, open_driver
 from convoy_runtime.cuda.driver.nvjitlink import open_nvjitlink
 from convoy_runtime.cuda.driver.ptx import PtxCompiler
+from convoy_runtime.ptx_members import pack_ptx
 
 __all__ = ["cores", "write"]
 
@@ -72,11 +73,13 @@ def test_driver_gives_the_reason_for_bad_ptx(write: Write, library: ctypes.CDLL)
 
 def test_architecture_that_ptx_is_restricted_to(library: ctypes.CDLL) -> None:
     members = {
-        "kernels/a.ptx": b"//\n.version 8.0\n.target sm_90a\n.visible .entry a(\n",
-        "kernels/b.ptx": b"//\n.version 7.0\n.target sm_80\n.visible .entry b(\n",
+        "kernels/a.ptx.gz": b"//\n.version 8.0\n.target sm_90a\n.visible .entry a(\n",
+        "kernels/b.ptx.gz": b"//\n.version 7.0\n.target sm_80\n.visible .entry b(\n",
     }
-    compiler = PtxCompiler(Device(open_driver(), 0), members)
-    for member, expected in (("kernels/a.ptx", b"sm_90a"), ("kernels/b.ptx", b"sm_90")):
+    compiler = PtxCompiler(
+        Device(open_driver(), 0), {name: pack_ptx(text) for name, text in members.items()}
+    )
+    for member, expected in (("kernels/a.ptx.gz", b"sm_90a"), ("kernels/b.ptx.gz", b"sm_90")):
         assert compiler.machine_code(member) == b"// code of nvJitLink\n" + members[member]
         assert library.fake_architecture() == expected
 

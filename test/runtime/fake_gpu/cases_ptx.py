@@ -23,6 +23,7 @@ from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.resources import loading_kernels
 from convoy_runtime.manifest import Call, Graph, GraphKernel, kernel_member
 from convoy_runtime.opening import open_artifact
+from convoy_runtime.ptx_members import pack_ptx
 
 #: One graph for each call of branches.c.
 GRAPHS = 5
@@ -64,12 +65,13 @@ def write(
             calls=tuple(Call(index, "model.py:12") for index in range(GRAPHS)),
         )
         members = {
-            kernel_member(f"conv_{index}_{variant}"): ptx(index, variant)
+            kernel_member(f"conv_{index}_{variant}"): pack_ptx(ptx(index, variant))
             for index in range(GRAPHS)
             for variant in ("fast", "other")
         }
         members |= {
-            kernel_member(f"conv_{index}_fast"): b"junk that takes a while" for index in junk
+            kernel_member(f"conv_{index}_fast"): pack_ptx(b"junk that takes a while")
+            for index in junk
         }
         native = compile_c(
             "fake_gpu/branches.c", *(["-Dconv_build=unused"] if preference == "only_kernel" else [])
@@ -177,7 +179,7 @@ def test_error_names_the_first_graph_with_bad_ptx(
 ) -> None:
     cores(count)
     message = (
-        r"kernels/conv_1_fast\.ptx: kernel conv_1_fast cannot be loaded: cuLinkAddData "
+        r"kernels/conv_1_fast\.ptx\.gz: kernel conv_1_fast cannot be loaded: cuLinkAddData "
         r"failed: CUDA_ERROR_INVALID_PTX \(described\)\n"
         r"  the driver's compiler, for sm_90: ptxas application ptx input, line 1; error  "
         r" : no PTX\n"

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from convoy_runtime.errors import CudaError
+from convoy_runtime.ptx_members import unpack_ptx
 
 from .device import Device
 from .nvjitlink import open_nvjitlink
@@ -74,7 +75,7 @@ class PtxCompiler:
         return self._compile(name) if future is None else future.result()
 
     def _compile(self, name: str) -> bytes:
-        text = bytes(self._members[name]) + b"\0"
+        text = unpack_ptx(self._members[name], name) + b"\0"
         library = open_nvjitlink(self._device.driver.call("cuDriverGetVersion") // 1000)
         code = (
             None
