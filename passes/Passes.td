@@ -272,11 +272,49 @@ def TcpRaiseAttentionPass : Pass<"tcp-raise-attention", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect", "::convoy::cudnn::CudnnDialect"];
 }
 
+def TcpPadAttentionPass : Pass<"tcp-pad-attention", "::mlir::func::FuncOp"> {
+  let summary = "pad the heads of attention to multiples of 16 bytes (cuda)";
+  let description = [{
+    Attention in 16-bit floats that the support table refuses, but accepts if its last dims are
+    multiples of 8, gets operands with zeros in the last dim. They change no score, and the columns
+    of the result that they add are zeros.
+
+    Where an operand is a view of a product with a weight, possibly with a bias, that nothing else
+    reads, the weight and the bias get zero columns, so that the product computes the zeros. Other
+    operands are copied. Where the result is the left factor of a product with a weight, that weight
+    gets zero rows; elsewhere a slice removes the columns. Attention stays as it is if the copies
+    read and write more elements than `tcp-decompose-attention` does for the scores.
+
+    ```mlir
+    %0 = tcp.matmul %x, %w : tensor<64x72xf16>, tensor<72x72xf16> -> tensor<64x72xf16>
+    %1 = tcp.reshape %0 : tensor<64x72xf16> -> tensor<1x64x2x36xf16>
+    %q = tcp.transpose %1 {perm = array<i64: 0, 2, 1, 3>} : tensor<1x64x2x36xf16> -> tensor<1x2x64x36xf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %2 = tcp.reshape %w : tensor<72x72xf16> -> tensor<72x2x36xf16>
+    %3 = tcp.pad %2 {high = array<i64: 0, 0, 4>, interior = array<i64: 0, 0, 0>, low = array<i64: 0, 0, 0>, value = 0.0 : f64} : tensor<72x2x36xf16> -> tensor<72x2x40xf16>
+    %4 = tcp.reshape %3 : tensor<72x2x40xf16> -> tensor<72x80xf16>
+    %0 = tcp.matmul %x, %4 : tensor<64x72xf16>, tensor<72x80xf16> -> tensor<64x80xf16>
+    %1 = tcp.reshape %0 : tensor<64x80xf16> -> tensor<1x64x2x40xf16>
+    %q = tcp.transpose %1 {perm = array<i64: 0, 2, 1, 3>} : tensor<1x64x2x40xf16> -> tensor<1x2x64x40xf16>
+    ```
+  }];
+  let options = [
+    Option<"supportTable", "support-table", "std::string", "", "JSON file that replaces the built-in support table">,
+    Option<"allowTf32", "allow-tf32", "bool", "true", "whether f32 products may be rounded to TF32">,
+  ];
+  let dependentDialects = ["::convoy::tcp::TcpDialect", "::convoy::cudnn::CudnnDialect"];
+  let statistics = [Statistic<"paddedCount", "padded attention", "number of attention ops whose heads were padded">];
+}
+
 def TcpDecomposeAttentionPass : Pass<"tcp-decompose-attention", "::mlir::func::FuncOp"> {
   let summary = "convert attention that cuDNN does not support to products and a softmax";
   let description = [{
-    For `cpu`, and for attention that the support table refuses, e.g. heads whose size is not a
-    multiple of 8. Shared heads of key and value are not repeated: the query's rows of all heads that
+    For `cpu`, and for attention that the support table refuses, e.g. heads with more than 256
+    elements. Shared heads of key and value are not repeated: the query's rows of all heads that
     share one are the rows of one product.
 
     ```mlir

@@ -208,15 +208,36 @@ std::optional<GroupGraph> buildAttentionGraph(OpBuilder &builder, StringRef name
   return AttentionBuilder(builder, op, group).build(name, reason);
 }
 
-std::optional<std::string> refuseAttention(tcp::AttentionOp op, const SupportTable &table) {
+/// The form of `op` alone, or std::nullopt with the reason in `reason`.
+static std::optional<GraphForm> formOf(tcp::AttentionOp op, std::string &reason) {
   // Results of cuDNN 9.19's engines differ, and have infinities and NaN (2 x 2 heads of 140 x 140).
-  if (op.getScale().isNegative())
-    return "cuDNN computes wrong results for a negative scale";
+  if (op.getScale().isNegative()) {
+    reason = "cuDNN computes wrong results for a negative scale";
+    return std::nullopt;
+  }
   OpBuilder builder(op.getContext());
-  std::string reason;
   std::optional<GroupGraph> made =
       buildAttentionGraph(builder, "candidate", op, GroupOps::of(op.getOperation()), reason);
-  return made ? made->form.refuse(table) : reason;
+  return made ? std::optional(std::move(made->form)) : std::nullopt;
+}
+
+std::optional<std::string> refuseAttention(tcp::AttentionOp op, const SupportTable &table) {
+  std::string reason;
+  std::optional<GraphForm> form = formOf(op, reason);
+  return form ? form->refuse(table) : reason;
+}
+
+std::optional<std::string> refusePaddedAttention(tcp::AttentionOp op, const SupportTable &table) {
+  Type dtype = op.getQuery().getType().getElementType();
+  if (!dtype.isF16() && !dtype.isBF16())
+    return "only attention in 16-bit floats is padded";
+  std::string reason;
+  std::optional<GraphForm> form = formOf(op, reason);
+  if (!form)
+    return reason;
+  form->attention->depth = llvm::alignTo(form->attention->depth, kPaddedDepth);
+  form->attention->isAligned = true;
+  return form->refuse(table);
 }
 
 } // namespace convoy

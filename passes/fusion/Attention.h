@@ -24,6 +24,13 @@ std::optional<GroupGraph> buildAttentionGraph(mlir::OpBuilder &builder, llvm::St
 /// The reason why `op` alone does not become a graph that `table` accepts, or std::nullopt.
 std::optional<std::string> refuseAttention(tcp::AttentionOp op, const SupportTable &table);
 
+/// The multiple to which `tcp-pad-attention` pads the last dims of operands: 16 bytes.
+constexpr int64_t kPaddedDepth = 8;
+
+/// Like `refuseAttention`, with the last dims padded with zeros to multiples of `kPaddedDepth`.
+/// Only 16-bit floats are padded, for which there are kernels besides cuDNN's.
+std::optional<std::string> refusePaddedAttention(tcp::AttentionOp op, const SupportTable &table);
+
 } // namespace convoy
 
 #endif // CONVOY_PASSES_FUSION_ATTENTION_H

@@ -289,7 +289,8 @@ static Value maskOf(OpBuilder &builder, Location loc, const Scores &found, const
   return sum;
 }
 
-/// The reason why cuDNN does not compute attention of operands of these types, or std::nullopt.
+/// The reason why cuDNN does not compute attention of operands of these types, also with padding,
+/// or std::nullopt.
 static std::optional<std::string> refuse(Location loc, ArrayRef<Type> types, Type result,
                                          bool causal, const SupportTable &table) {
   Block block;
@@ -301,7 +302,7 @@ static std::optional<std::string> refuse(Location loc, ArrayRef<Type> types, Typ
       AttentionOp::create(builder, loc, result, block.getArgument(0), block.getArgument(1),
                           block.getArgument(2), types.size() == 4 ? block.getArgument(3) : Value(),
                           builder.getF64FloatAttr(1), causal ? builder.getUnitAttr() : UnitAttr());
-  return refuseAttention(op, table);
+  return refuseAttention(op, table) ? refusePaddedAttention(op, table) : std::nullopt;
 }
 
 bool Raiser::isMask(const MaskTerm &term, const ScoresShape &shape, Type dtype) {

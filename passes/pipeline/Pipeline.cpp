@@ -54,6 +54,9 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
                                                                      options.keepFloat32.end())}));
   pm.addNestedPass<func::FuncOp>(
       createTcpRaiseAttentionPass({options.supportTable, options.allowTf32}));
+  if (isFor(options, tcp::Target::Cuda))
+    pm.addNestedPass<func::FuncOp>(
+        createTcpPadAttentionPass({options.supportTable, options.allowTf32}));
   pm.addNestedPass<func::FuncOp>(
       createTcpDecomposeAttentionPass({options.supportTable, options.allowTf32}));
   pm.addNestedPass<func::FuncOp>(createTcpUnflattenProductsPass());

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """Attention computed on a GPU, compared with PyTorch in float64: masks, heads that are shared, rows
-that are masked as a whole, and operands that are views of one product.
+that are masked as a whole, operands that are views of one product, and heads that are padded to
+multiples of 16 bytes.
 
 Cases are stored and read as those of test_kernels: `python test/gpu/test_attention.py FOLDER` writes
 them, CONVOY_ATTENTION_CASES names the folder.
@@ -37,6 +38,8 @@ class Case:
             heads inside of rows.
         hidden: Whether the mask is of bools, with one row that hides everything.
         on_cudnn: The dtypes in which cuDNN computes it.
+        projected: The columns of the input of a product whose slices are query, key and value.
+            Another product reads the result.
         written: Whether it is products and a softmax; rows that the mask hides are NaN then.
         options: More arguments of scaled_dot_product_attention.
     """
@@ -47,6 +50,7 @@ class Case:
     packed: bool = False
     hidden: bool = False
     on_cudnn: tuple[str, ...] = tuple(TOLERANCE)
+    projected: int | None = None
     written: bool = False
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -54,6 +58,7 @@ class Case:
 _MASKS = ((1, 1, 50, 70), (2, 1, 50, 70), (1, 4, 50, 70), (2, 4, 50, 70), (2, 1, 1, 70), (1, 1, 1, 70), (2, 4, 50, 1))  # fmt: skip
 _CAUSAL = {"is_causal": True}
 _HALF = ("float16", "bfloat16")
+# fmt: off
 CASES = {
     "plain": Case(),
     "packed": Case((2, 4, 197, 64), (4, 197, 64), packed=True),
@@ -67,8 +72,17 @@ CASES = {
     "one_row": Case((2, 8, 1, 64), (8, 333, 64)),
     "one_column": Case(key=(4, 1, 64), on_cudnn=()),
     "depth_8": Case((2, 8, 64, 8), (8, 77, 16)),
-    "depth_20": Case((2, 8, 64, 20), (8, 77, 20), on_cudnn=()),
+    "depth_1": Case((2, 4, 70, 1), (4, 70, 1), on_cudnn=_HALF),
+    "depth_20": Case((2, 8, 64, 20), (8, 77, 20), on_cudnn=_HALF),
+    "depth_20_few_rows": Case((2, 8, 4, 20), (8, 77, 20), on_cudnn=()),
+    "depth_33": Case((2, 4, 130, 33), (4, 130, 33), on_cudnn=_HALF, options=_CAUSAL),
+    "depth_36": Case((2, 8, 256, 36), (2, 256, 61), (2, 1, 1, 256), on_cudnn=_HALF, options={"enable_gqa": True}),
+    "depth_36_hidden": Case((2, 4, 130, 36), (4, 130, 36), (2, 1, 130, 130), hidden=True, on_cudnn=_HALF),
+    "depth_36_packed": Case((2, 4, 130, 36), (4, 130, 36), packed=True, on_cudnn=_HALF),
+    "depth_36_projected": Case((2, 4, 256, 36), (4, 256, 36), packed=True, projected=64, on_cudnn=_HALF),
     "depth_40": Case((2, 8, 256, 40), (8, 77, 40)),
+    "depth_60_projected": Case((8, 4, 16, 60), (4, 16, 60), packed=True, projected=240, on_cudnn=_HALF),
+    "depth_157": Case((2, 8, 520, 157), (8, 520, 157), on_cudnn=_HALF),
     "depth_160": Case((2, 8, 64, 160), (8, 77, 160), on_cudnn=_HALF),
     "depth_256": Case((2, 8, 64, 256), (8, 77, 128), on_cudnn=_HALF, options={"scale": 0.01}),
     "depth_320": Case((1, 2, 64, 320), (2, 77, 320), on_cudnn=()),
@@ -76,9 +90,13 @@ CASES = {
     "written_mask": Case(mask=(2, 1, 50, 70), written=True),
     "written_hidden": Case(mask=(2, 1, 50, 70), hidden=True, written=True),
     "written_mask_of_heads": Case(mask=(1, 4, 50, 70), written=True, on_cudnn=()),
+    "written_36": Case((2, 4, 256, 36), (4, 256, 36), written=True, on_cudnn=_HALF),
+    "written_36_projected": Case((2, 4, 256, 36), (4, 256, 36), packed=True, projected=64, written=True, on_cudnn=_HALF),
+    "written_36_mask": Case((2, 4, 256, 36), (4, 256, 36), (2, 1, 256, 256), written=True, on_cudnn=_HALF),
     "written_causal": Case((2, 4, 130, 64), (4, 130, 64), written=True, options=_CAUSAL),
     **{f"mask_{'x'.join(map(str, shape))}": Case(mask=shape) for shape in _MASKS},
 }
+# fmt: on
 
 
 def _has_kernel(name: str) -> bool:
@@ -112,16 +130,23 @@ def build(name: str) -> tuple[Any, tuple[Any, ...]]:
             return attend(q, k, v, mask)
 
     class Packed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            columns = case.projected
+            self.first = nn.Linear(columns, 3 * heads * depth) if columns else nn.Identity()
+            self.last = nn.Linear(heads * depth, columns) if columns else nn.Identity()
+
         def forward(self, x, mask=None):
-            q, k, v = x.reshape(batch, rows, 3, heads, depth).permute(2, 0, 3, 1, 4)
-            y = attend(q, k, v, mask)
-            return y.transpose(1, 2).reshape(batch, rows, heads * depth)
+            x = self.first(x).reshape(batch, rows, 3, heads, depth)
+            q, k, v = x.permute(2, 0, 3, 1, 4)
+            y = attend(q, k, v, mask).transpose(1, 2)
+            return self.last(y.reshape(batch, rows, heads * depth))
 
     torch.manual_seed(0)
     shared, columns, width = case.key
     shapes = [case.query, (batch, shared, columns, depth), (batch, shared, columns, width)]
     if case.packed:
-        shapes = [(batch, rows, 3 * heads * depth)]
+        shapes = [(batch, rows, case.projected or 3 * heads * depth)]
     inputs = [torch.randn(shape).bfloat16().float() for shape in shapes]
     if case.hidden:
         mask = torch.rand(case.mask) > 0.5

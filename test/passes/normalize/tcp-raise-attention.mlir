@@ -274,10 +274,20 @@ func.func @other_scales(%x: tensor<2x4x32x64xf16>, %kt: tensor<2x4x64x32xf16>, %
 
 // -----
 
-// Heads of size 20, which cuDNN refuses; a mask of each head that depends on an input; the CPU.
+// Heads of size 20 in f32, which cuDNN refuses; a mask of each head that depends on an input; the
+// CPU.
 // CHECK-LABEL: func.func @refused
 // CHECK: tcp.softmax
-func.func @refused(%x: tensor<2x4x32x20xf16>, %kt: tensor<2x4x20x32xf16>) -> tensor<2x4x32x20xf16> attributes {tcp.target = "cuda"} {
+func.func @refused(%x: tensor<2x4x32x20xf32>, %kt: tensor<2x4x20x32xf32>) -> tensor<2x4x32x20xf32> attributes {tcp.target = "cuda"} {
+  %0 = tcp.matmul %x, %kt : tensor<2x4x32x20xf32>, tensor<2x4x20x32xf32> -> tensor<2x4x32x32xf32>
+  %1 = tcp.softmax %0 {dim = 3 : i64} : tensor<2x4x32x32xf32> -> tensor<2x4x32x32xf32>
+  %2 = tcp.matmul %1, %x : tensor<2x4x32x32xf32>, tensor<2x4x32x20xf32> -> tensor<2x4x32x20xf32>
+  return %2 : tensor<2x4x32x20xf32>
+}
+// In 16 bits tcp-pad-attention pads heads of size 20.
+// CHECK-LABEL: func.func @padded
+// CHECK: tcp.attention
+func.func @padded(%x: tensor<2x4x32x20xf16>, %kt: tensor<2x4x20x32xf16>) -> tensor<2x4x32x20xf16> attributes {tcp.target = "cuda"} {
   %0 = tcp.matmul %x, %kt : tensor<2x4x32x20xf16>, tensor<2x4x20x32xf16> -> tensor<2x4x32x32xf16>
   %1 = tcp.softmax %0 {dim = 3 : i64} : tensor<2x4x32x32xf16> -> tensor<2x4x32x32xf16>
   %2 = tcp.matmul %1, %x : tensor<2x4x32x32xf16>, tensor<2x4x32x20xf16> -> tensor<2x4x32x20xf16>
