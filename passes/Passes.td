@@ -445,9 +445,10 @@ def TcpFlattenProductsPass : Pass<"tcp-flatten-products", "::mlir::func::FuncOp"
   let summary = "collapse batch dims of matrix products, and sink reshapes of products below elementwise ops";
   let description = [{
     cuDNN's matrix products have at most three dims, and a group is a chain without reshapes. A batch
-    of matrices that is multiplied by one matrix becomes one matrix. A
-    reshape does not sink below an elementwise op if another operand of that op is broadcast (unless
-    it is a single row), is a constant, or is a product too.
+    of matrices that is multiplied by one matrix becomes one matrix. The reshape of a product or of a
+    convolution, e.g. from pixels to tokens, does not sink below an elementwise op if another operand
+    of that op is broadcast (unless it is a single row), is a constant, or is a product or a
+    convolution too.
 
     ```mlir
     %0 = tcp.matmul %x, %w : tensor<34x64xf32>, tensor<64x256xf32> -> tensor<34x256xf32>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Collapses the batch dims of matrix products, and sinks reshapes of products below elementwise
-// ops: cuDNN's matrix products have at most three dims, and a group is a chain without reshapes.
+// Collapses the batch dims of matrix products, and sinks reshapes of products and convolutions
+// below elementwise ops: cuDNN's matrix products have at most three dims, and a group is a chain
+// without reshapes.
 
 #include "dialect/tcp/TcpShapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,13 +26,13 @@ struct FlattenProductsPass : public convoy::impl::TcpFlattenProductsPassBase<Fla
   void runOnOperation() override;
 };
 
-/// Whether `value` has one use and is computed by a matrix product, possibly followed by
-/// elementwise ops.
+/// Whether `value` has one use and is computed by a matrix product or a convolution, possibly
+/// followed by elementwise ops.
 bool isOfProduct(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !value.hasOneUse())
     return false;
-  return isa<MatmulOp>(op) ||
+  return isa<MatmulOp, ConvOpInterface>(op) ||
          (op->hasTrait<Elementwise>() && llvm::any_of(op->getOperands(), isOfProduct));
 }
 
@@ -80,13 +81,14 @@ struct FlattenRows : public OpRewritePattern<MatmulOp> {
   }
 };
 
-/// Moves a reshape of a product below the elementwise op that uses it.
+/// Moves a reshape of a product or a convolution below the elementwise op that uses it.
 struct SinkReshape : public OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
     if (!isOfProduct(op.getInput()))
-      return rewriter.notifyMatchFailure(op, "its input is not a product, or has other uses");
+      return rewriter.notifyMatchFailure(
+          op, "its input is not a product or a convolution, or has other uses");
     if (!op->hasOneUse() || !(*op->user_begin())->hasTrait<Elementwise>())
       return rewriter.notifyMatchFailure(op, "its only use is not an elementwise op");
     Operation *user = *op->user_begin();

@@ -131,3 +131,23 @@ func.func @one_factor(%x: tensor<2x3x4x16xf32>, %w: tensor<1x1x16x8xf32>) -> ten
   %0 = tcp.matmul %x, %w : tensor<2x3x4x16xf32>, tensor<1x1x16x8xf32> -> tensor<2x3x4x8xf32>
   return %0 : tensor<2x3x4x8xf32>
 }
+
+// The pixels of a convolution become tokens after its bias, activation, scale and residual, which are
+// in its group then.
+// CHECK-LABEL: func.func @tokens(
+// CHECK-SAME: %{{.*}}: tensor<2x4x4x8xf16>, %{{.*}}: tensor<8x3x3x1xf16>, %[[B:.*]]: tensor<1x1x8xf16>, %[[R:.*]]: tensor<2x16x8xf16>)
+// CHECK: %[[C:.*]] = tcp.conv2d
+// CHECK: %[[BR:.*]] = tcp.reshape %[[B]] : tensor<1x1x8xf16> -> tensor<1x1x1x8xf16>
+// CHECK: %[[S:.*]] = tcp.add %[[C]], %[[BR]] : tensor<2x4x4x8xf16>, tensor<1x1x1x8xf16> -> tensor<2x4x4x8xf16>
+// CHECK: %[[G:.*]] = tcp.gelu %[[S]]
+// CHECK: %[[RR:.*]] = tcp.reshape %[[R]] : tensor<2x16x8xf16> -> tensor<2x4x4x8xf16>
+// CHECK: %[[Y:.*]] = tcp.add %[[RR]], %[[G]] : tensor<2x4x4x8xf16>
+// CHECK: tcp.reshape %[[Y]] : tensor<2x4x4x8xf16> -> tensor<2x16x8xf16>
+func.func @tokens(%x: tensor<2x4x4x8xf16>, %w: tensor<8x3x3x1xf16>, %b: tensor<1x1x8xf16>, %r: tensor<2x16x8xf16>) -> tensor<2x16x8xf16> {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, groups = 8 : i64, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<2x4x4x8xf16>, tensor<8x3x3x1xf16> -> tensor<2x4x4x8xf16>
+  %1 = tcp.reshape %0 : tensor<2x4x4x8xf16> -> tensor<2x16x8xf16>
+  %2 = tcp.add %1, %b : tensor<2x16x8xf16>, tensor<1x1x8xf16> -> tensor<2x16x8xf16>
+  %3 = tcp.gelu %2 {approximate = "none"} : tensor<2x16x8xf16> -> tensor<2x16x8xf16>
+  %4 = tcp.add %r, %3 : tensor<2x16x8xf16>, tensor<2x16x8xf16> -> tensor<2x16x8xf16>
+  return %4 : tensor<2x16x8xf16>
+}
