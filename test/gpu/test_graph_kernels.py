@@ -100,6 +100,16 @@ def build(name: str):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return self.layer(x)
 
+    class Tokens(nn.Module):
+        """Makes tokens of the pixels of a layer, before an activation."""
+
+        def __init__(self, layer: nn.Module, activation: nn.Module) -> None:
+            super().__init__()
+            self.layer, self.activation = layer, activation
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.activation(self.layer(x).flatten(2).transpose(1, 2))
+
     class ChannelsLast(nn.Module):
         """A module whose input is (batch, height, width, channels) in memory."""
 
@@ -184,6 +194,23 @@ def build(name: str):
         "dw_swish": (
             nn.Sequential(nn.Conv2d(96, 96, 3, padding=1, groups=96), nn.SiLU()),
             [(2, 96, 17, 19)],
+        ),
+        "dw_tanh": (
+            nn.Sequential(nn.Conv2d(96, 96, 3, padding=1, groups=96), nn.GELU(approximate="tanh")),
+            [(2, 96, 17, 19)],
+        ),
+        "dw_tokens": (
+            Tokens(nn.Conv2d(64, 64, 3, padding=1, groups=64), nn.SiLU()),
+            [(2, 64, 14, 14)],
+        ),
+        "gelu_dw": (
+            nn.Sequential(nn.Conv2d(96, 96, 7, padding=3, groups=96), nn.GELU()),
+            [(2, 96, 28, 28)],
+        ),
+        # As in a Mix-FFN.
+        "gelu_dw_tokens": (
+            Tokens(nn.Conv2d(256, 256, 3, padding=1, groups=256), nn.GELU()),
+            [(2, 256, 28, 28)],
         ),
         "dw_residual": (
             Residual(nn.Conv2d(32, 32, 3, padding=1, groups=32)),
@@ -396,8 +423,9 @@ CASES = (
     "wgmma_3x3", "wgmma_residual", "wgmma_relu6", "wgmma_filters", "wgmma_odd", "wgmma_5x5",
     "wgmma_1x1", "wgmma_1x1_residual",
     "wgmma_1x1_filters", "wgmma_padding",
-    "dw_3x3", "dw_7x7", "dw_relu", "dw_relu6", "dw_swish", "dw_residual", "dw_odd", "dw_narrow",
-    "dw_even", "dw_padding", "dw_strided", "dw_wide",
+    "dw_3x3", "dw_7x7", "dw_relu", "dw_relu6", "dw_swish", "dw_tanh", "dw_tokens",
+    "dw_residual", "dw_odd", "dw_narrow",
+    "dw_even", "dw_padding", "dw_strided", "dw_wide", "gelu_dw", "gelu_dw_tokens",
     "grouped_3x3", "grouped_strided", "grouped_narrow", "grouped_multiplied", "grouped_twelve",
     "grouped_wide", "grouped_odd", "grouped_point", "grouped_residual", "grouped_infinite",
     "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",

@@ -26,12 +26,22 @@ func.func @rank(%x: tensor<2x3x4x8xf16>, %w: tensor<2x3x8x4xf16>) -> tensor<2x3x
 
 // CHECK-LABEL: func.func @channel_groups(
 // CHECK: pattern = "conv2d+bias"
-// CHECK: tcp.gelu {{.*}}tcp.outside = "gelu with conv2d: a depthwise convolution without it has better engines (engine 8 uses no tensor cores)"
+// CHECK: tcp.elu {{.*}}tcp.outside = "elu with conv2d: a depthwise convolution without it has better engines (engine 8 uses no tensor cores)"
 func.func @channel_groups(%x: tensor<1x8x8x64xf16>, %w: tensor<64x1x1x1xf16>, %b: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> {
   %0 = tcp.conv2d %x, %w {channels_last, groups = 64 : i64, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x1x1x1xf16> -> tensor<1x8x8x64xf16>
   %1 = tcp.add %0, %b : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x64xf16>
-  %2 = tcp.gelu %1 : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %2 = tcp.elu %1 {alpha = 1.0 : f64} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
   return %2 : tensor<1x8x8x64xf16>
+}
+
+// CHECK-LABEL: func.func @gelu_f32(
+// CHECK: pattern = "conv2d+bias"
+// CHECK: tcp.gelu {{.*}}tcp.outside = "gelu with conv2d: the kernel for a depthwise convolution has no GELU in f32, and without it cuDNN has better engines"
+func.func @gelu_f32(%x: tensor<1x8x8x64xf32>, %w: tensor<64x1x1x1xf32>, %b: tensor<1x1x1x64xf32>) -> tensor<1x8x8x64xf32> {
+  %0 = tcp.conv2d %x, %w {channels_last, groups = 64 : i64, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf32>, tensor<64x1x1x1xf32> -> tensor<1x8x8x64xf32>
+  %1 = tcp.add %0, %b : tensor<1x8x8x64xf32>, tensor<1x1x1x64xf32> -> tensor<1x8x8x64xf32>
+  %2 = tcp.gelu %1 : tensor<1x8x8x64xf32> -> tensor<1x8x8x64xf32>
+  return %2 : tensor<1x8x8x64xf32>
 }
 
 // CHECK-LABEL: func.func @channel_bytes(
