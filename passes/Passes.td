@@ -966,6 +966,32 @@ def PlanOutParamsPass : Pass<"plan-out-params", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def ConcatInPlacePass : Pass<"plan-concat-in-place", "::mlir::func::FuncOp"> {
+  let summary = "let kernels write their results into the concats that read them (cuda)";
+  let description = [{
+    Where only generated kernels use the buffer of a concat's input, the buffer becomes a slice of
+    the concat's result: the kernels access it with strides, and the concat does not copy it. One
+    kernel copies each run of neighboring inputs that stay, e.g. results of cuDNN, which are packed.
+    An input stays too if the copies beside it would take longer, or if threads could not write the
+    slice by 16 bytes.
+
+    ```mlir
+    %a = memref.alloc() : memref<64x16xf16>
+    linalg.exp ins(%x : memref<64x16xf16>) outs(%a : memref<64x16xf16>)
+    %c = memref.alloc() : memref<64x48xf16>
+    linalg.generic {iterator_types = ["parallel", "parallel"], ...} outs(%c : memref<64x48xf16>) {...} // %a or %y
+    // becomes
+    %c = memref.alloc() : memref<64x48xf16>
+    %a = memref.subview %c[0, 0] [64, 16] [1, 1] : memref<64x48xf16> to memref<64x16xf16, strided<[48, 1]>>
+    linalg.exp ins(%x : memref<64x16xf16>) outs(%a : memref<64x16xf16, strided<[48, 1]>>)
+    %b = memref.subview %c[0, 16] [64, 32] [1, 1] : memref<64x48xf16> to memref<64x32xf16, strided<[48, 1], offset: 16>>
+    linalg.generic ins(%y : memref<64x32xf16>) outs(%b : memref<64x32xf16, strided<[48, 1], offset: 16>>) {...}
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"placedCount", "placed", "inputs that are computed in place">];
+}
+
 def GroupRowsPass : Pass<"plan-group-rows", "::mlir::func::FuncOp"> {
   let summary = "group reductions over the same rows and elementwise ops on these rows";
   let description = [{

@@ -116,6 +116,36 @@ static FailureOr<Place> placeOf(Value root) {
   return Place{view.getSource(), *low, *high, map.getResult(0).getLargestKnownDivisor()};
 }
 
+bool ByteRange::overlaps(const ByteRange &other) const {
+  if (base != other.base || begin >= other.end || other.begin >= end)
+    return false;
+  if (period == 0 || period != other.period)
+    return true;
+  int64_t distance = llvm::mod(other.begin - begin, period);
+  return distance < span || distance + other.span > period;
+}
+
+/// Sets the period of `range`, of a buffer at one place, if it is a slice of rows.
+static void setPeriod(ByteRange &range, const Buffer &buffer) {
+  SmallVector<std::pair<int64_t, int64_t>> dims; // stride and size, from the inside out
+  for (auto [size, stride] : llvm::zip_equal(buffer.type.getShape(), buffer.strides))
+    if (size != 1)
+      dims.push_back({stride, size});
+  llvm::sort(dims);
+  int64_t span = 1, period = 0;
+  for (auto [stride, size] : dims) {
+    if (stride <= 0 || (period != 0 && stride % period != 0))
+      return;
+    if (period == 0 && stride > span)
+      period = stride;
+    else if (period == 0)
+      span += (size - 1) * stride;
+  }
+  int64_t bytes = elementBytes(buffer.type.getElementType());
+  range.period = period * bytes;
+  range.span = span * bytes;
+}
+
 ByteRange bytesOf(const Buffer &buffer) {
   FailureOr<Place> place = placeOf(buffer.root);
   if (failed(place))
@@ -128,7 +158,11 @@ ByteRange bytesOf(const Buffer &buffer) {
     last += (size - 1) * stride;
   }
   int64_t bytes = elementBytes(buffer.type.getElementType());
-  return {place->base, place->low + buffer.offset * bytes, place->high + (last + 1) * bytes};
+  ByteRange range = {place->base, place->low + buffer.offset * bytes,
+                     place->high + (last + 1) * bytes};
+  if (place->low == place->high)
+    setPeriod(range, buffer);
+  return range;
 }
 
 SmallVector<Value> memrefsOf(Operation *op) {

@@ -25,10 +25,11 @@ struct ByteRange {
   mlir::Value base;
   int64_t begin = 0;
   int64_t end = 0;
+  /// If not 0, only the first `span` bytes of each `period` bytes from `begin` on: a slice of rows,
+  /// which does not overlap the slices beside it.
+  int64_t period = 0, span = 0;
 
-  bool overlaps(const ByteRange &other) const {
-    return base == other.base && begin < other.end && other.begin < end;
-  }
+  bool overlaps(const ByteRange &other) const;
 };
 
 /// Traces subviews, reshapes and casts to their root. Fails when a shape, a stride or the offset is

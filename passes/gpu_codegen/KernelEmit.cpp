@@ -110,7 +110,7 @@ FailureOr<Kernel> Emitter::emit(StringRef name) {
         /*offset=*/0, ArrayRef<int64_t>{type.getNumElements()}, ArrayRef<int64_t>{1});
   }
   emitBody();
-  return Kernel{func, llvm::to_vector(roots)};
+  return Kernel{func, llvm::to_vector(roots), llvm::to_vector(llvm::make_second_range(captured))};
 }
 
 void Emitter::emitBody() {

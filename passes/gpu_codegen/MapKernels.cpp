@@ -96,13 +96,16 @@ Attribute describe(const KernelMapping &plan, Kernel kernel) {
       moved += size;
     }
   }
+  llvm::DenseMap<Value, int64_t> gathered;
+  for (const Buffer &buffer : kernel.gathered)
+    if (!read.contains(buffer.root))
+      gathered[buffer.root] += packedBytes(buffer.type);
   SmallVector<Attribute> arguments;
   for (Value root : kernel.arguments) {
     auto type = cast<MemRefType>(root.getType());
-    bool isRead = read.contains(root), isWritten = written.contains(root);
-    int64_t size = packedBytes(type);
-    // Memory that the payload gathers from is not an operand.
-    moved += isRead || isWritten ? 0 : size;
+    int64_t size = packedBytes(type), gatheredBytes = gathered.lookup(root);
+    bool isRead = read.contains(root) || gatheredBytes != 0, isWritten = written.contains(root);
+    moved += std::min(gatheredBytes, size); // reshapes of it are the same memory
     StringRef role = !isWritten ? "input" : isRead ? "inout" : "output";
     arguments.push_back(builder.getDictionaryAttr(
         {builder.getNamedAttr("role", builder.getStringAttr(role)),

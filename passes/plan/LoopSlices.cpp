@@ -6,7 +6,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/common/Buffers.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "passes/plan/Views.h"
 
 using namespace mlir;
 
@@ -40,39 +40,6 @@ static AffineExpr affineOf(OpFoldResult value, SmallVectorImpl<Value> &operands,
            affineOf(OpFoldResult(difference.getRhs()), operands, builder);
   operands.push_back(dynamic);
   return builder.getAffineDimExpr(operands.size() - 1);
-}
-
-void replaceView(Value view, Value value) {
-  for (OpOperand &use : llvm::make_early_inc_range(view.getUses())) {
-    Operation *user = use.getOwner();
-    OpBuilder builder(user);
-    Location loc = user->getLoc();
-    Value updated =
-        llvm::TypeSwitch<Operation *, Value>(user)
-            .Case([&](memref::SubViewOp op) {
-              MemRefType type = memref::SubViewOp::inferRankReducedResultType(
-                  op.getType().getShape(), cast<MemRefType>(value.getType()), op.getMixedOffsets(),
-                  op.getMixedSizes(), op.getMixedStrides());
-              return memref::SubViewOp::create(builder, loc, type, value, op.getMixedOffsets(),
-                                               op.getMixedSizes(), op.getMixedStrides());
-            })
-            .Case([&](memref::CollapseShapeOp op) {
-              return memref::CollapseShapeOp::create(builder, loc, value,
-                                                     op.getReassociationIndices());
-            })
-            .Case([&](memref::ExpandShapeOp op) {
-              return memref::ExpandShapeOp::create(builder, loc, op.getType().getShape(), value,
-                                                   op.getReassociationIndices());
-            })
-            .Case([&](memref::CastOp) { return value; })
-            .Default([](Operation *) { return Value(); });
-    if (!updated) {
-      use.set(value);
-      continue;
-    }
-    replaceView(user->getResult(0), updated);
-    user->erase();
-  }
 }
 
 /// Whether the source of `slice` is a view of the arena with a static layout.

@@ -13,9 +13,6 @@ namespace convoy {
 /// The `memref.subview`s of `memref` and of its views whose offset is not constant.
 llvm::SmallVector<mlir::memref::SubViewOp> loopSlices(mlir::Value memref);
 
-/// Replaces `view` by `value`, which has another layout, and updates the layouts of its views.
-void replaceView(mlir::Value view, mlir::Value value);
-
 /// Makes loop slices of the arena views of the arena, with a static layout and a byte shift that
 /// depends on the step: generated code and kernels have bare pointers as arguments.
 void shiftLoopSlices(mlir::func::FuncOp function);

@@ -11,6 +11,7 @@
 #include "passes/common/Buffers.h"
 #include "passes/plan/Accesses.h"
 #include "passes/plan/LoopSlices.h"
+#include "passes/plan/Views.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_PLANSTACKEDSTATEPASS

@@ -35,7 +35,8 @@ LARGE = (
     "broadcast_rows", "softmax_long",
     "softmax_channels", "layer_norm_long", "mean_spatial", "mean_pixels", "mean_batch", "mean_rows",
     "amax_all", "pool_channels", "concat_channels", "concat_rows", "concat_columns",
-    "concat_odd_columns", "pad_spatial", "slice_channels", "transpose_large", "depthwise",
+    "concat_odd_columns", "concat_pools", "concat_resizes", "concat_rows_norm", "concat_nested",
+    "pad_spatial", "slice_channels", "transpose_large", "depthwise",
     "matmul_odd",
 )  # fmt: skip
 
@@ -53,6 +54,23 @@ def large(name: str):
 
         def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
             return self.function(*inputs)
+
+    def pools(x):
+        y = F.max_pool2d(x, 5, 1, 2)
+        z = F.max_pool2d(y, 5, 1, 2)
+        return torch.cat([x, y, z, F.max_pool2d(z, 5, 1, 2)], 1)
+
+    def resizes(x):
+        small = F.max_pool2d(x, 2)
+        parts = [F.interpolate(part, (64, 64), mode="bilinear") for part in (small, small.exp())]
+        return torch.cat([parts[0], x, parts[1]], 1)
+
+    def norms(x):
+        return torch.cat([F.layer_norm(x, (96,)), x[:, :40], x.softmax(-1)], -1)
+
+    def nested(x):
+        inner = torch.cat([F.max_pool2d(x, 3, 1, 1), x], 1)
+        return torch.cat([inner, F.avg_pool2d(inner, 3, 1, 1)], 1).mean((2, 3)), inner.mean(1)
 
     image = (2, 64, 56, 56)
     table = {
@@ -91,6 +109,21 @@ def large(name: str):
             Function(lambda *x: torch.relu(torch.cat(x, 1))),
             [(1536, size) for size in (3, 8, 1, 196)],
         ),
+        # Kernels that write into the concats that read their results. The product after a concat
+        # has its result in memory.
+        "concat_pools": (
+            nn.Sequential(Function(pools), nn.Conv2d(192, 16, 1)),
+            [(8, 48, 40, 40)],
+        ),
+        "concat_resizes": (
+            nn.Sequential(Function(resizes), nn.Conv2d(192, 16, 1)),
+            [(4, 64, 64, 64)],
+        ),
+        "concat_rows_norm": (
+            nn.Sequential(Function(norms), nn.Linear(232, 16)),
+            [(7000, 96)],
+        ),
+        "concat_nested": (Function(nested), [(4, 32, 56, 56)]),
         "pad_spatial": (Function(lambda x: F.pad(x, (1, 2, 3, 4), value=0.5)), [image]),
         "slice_channels": (Function(lambda x: x[:, 3:40:2] + 1), [image]),
         "transpose_large": (Function(lambda x: x.permute(0, 2, 3, 1) * 1.5), [(3, 200, 30, 31)]),
