@@ -970,10 +970,10 @@ def ConcatInPlacePass : Pass<"plan-concat-in-place", "::mlir::func::FuncOp"> {
   let summary = "let kernels write their results into the concats that read them (cuda)";
   let description = [{
     Where only generated kernels use the buffer of a concat's input, the buffer becomes a slice of
-    the concat's result: the kernels access it with strides, and the concat does not copy it. One
-    kernel copies each run of neighboring inputs that stay, e.g. results of cuDNN, which are packed.
-    An input stays too if the copies beside it would take longer, or if threads could not write the
-    slice by 16 bytes.
+    the concat's result: the kernels access it with strides, and the concat does not copy it. cuDNN's
+    graphs may use it too if the slice is packed, as in a concat along the outermost dim. One kernel
+    copies each run of neighboring inputs that stay. An input stays too if the copies beside it would
+    take longer, or if threads could not write the slice by 16 bytes.
 
     ```mlir
     %a = memref.alloc() : memref<64x16xf16>

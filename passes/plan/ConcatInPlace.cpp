@@ -4,6 +4,7 @@
 // that the concat does not copy them. Runs on memrefs, because all users of an input's buffer are
 // known there, and before plan-group-rows, because strides decide how rows are computed.
 
+#include "dialect/cudnn/CudnnOps.h"
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
@@ -25,6 +26,8 @@ namespace {
 constexpr int64_t kLaunchBytes = 4 << 20;
 /// Memory is written by sectors, and by 16 bytes for each thread.
 constexpr int64_t kSectorBytes = 32, kVectorBytes = 16;
+/// Alignment of the tensors of a graph, in bytes.
+constexpr int64_t kGraphBytes = 16;
 
 struct ConcatInPlacePass : public convoy::impl::ConcatInPlacePassBase<ConcatInPlacePass> {
   using Base::Base;
@@ -47,7 +50,7 @@ private:
 
   bool findResult();
   std::optional<Input> findInput(const ConcatPart &part) const;
-  bool mayBePlaced(memref::AllocOp alloc) const;
+  bool mayBePlaced(memref::AllocOp alloc, MemRefType type) const;
   bool isEfficient(const ConcatPart &part) const;
   std::optional<MemRefType> placedType(const ConcatPart &part, const Input &input) const;
   void keepWorthwhile();
@@ -86,11 +89,24 @@ bool Placer::findResult() {
   });
 }
 
-/// Whether kernels alone use the buffer, and none writes it after the concat.
-bool Placer::mayBePlaced(memref::AllocOp alloc) const {
+/// Whether `op` can access a buffer of the layout of `type`. Graphs have packed tensors.
+static bool mayAccess(Operation *op, MemRefType type) {
+  if (isa<linalg::LinalgOp, memref::CopyOp>(op))
+    return true;
+  auto execute = dyn_cast<cudnn::ExecuteOp>(op);
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  (void)type.getStridesAndOffset(strides, offset);
+  return execute && !execute.getOffsets() && type.areTrailingDimsContiguous(type.getRank()) &&
+         offset * elementBytes(type.getElementType()) % kGraphBytes == 0;
+}
+
+/// Whether all users of the buffer can access it as a slice of `type`, and none writes it after the
+/// concat.
+bool Placer::mayBePlaced(memref::AllocOp alloc, MemRefType type) const {
   return walkUsers(alloc, [&](Operation *user) {
     Operation *op = block.findAncestorOpInBlock(*user);
-    if (!isa_and_present<linalg::LinalgOp, memref::CopyOp>(op))
+    if (!op || !mayAccess(op, type))
       return false;
     // What reads the input later reads it from the result.
     return op == concat.op || op->isBeforeInBlock(concat.op) ||
@@ -121,10 +137,10 @@ std::optional<Placer::Input> Placer::findInput(const ConcatPart &part) const {
     memref = view->getOperand(0);
   }
   input.alloc = memref.getDefiningOp<memref::AllocOp>();
-  if (!input.alloc || memref == root || input.alloc->getBlock() != &block ||
-      !mayBePlaced(input.alloc) || !placedType(part, input))
+  if (!input.alloc || memref == root || input.alloc->getBlock() != &block)
     return std::nullopt;
-  return input;
+  std::optional<MemRefType> type = placedType(part, input);
+  return type && mayBePlaced(input.alloc, *type) ? std::optional(input) : std::nullopt;
 }
 
 /// The type of the allocation as a part of the result, or nullopt if strides cannot express it, or

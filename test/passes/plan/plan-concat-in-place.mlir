@@ -486,6 +486,67 @@ func.func @nested(%x: memref<32768x16xf16>, %y: memref<32768x48xf16>, %z: memref
 
 // -----
 
+// A graph writes a slice that is packed, and not one between the rows of others.
+
+// CHECK-LABEL: func.func @graphs
+// CHECK-SAME:    %[[OUT:[^ ]*]]: memref<128x64xf16>, %[[COLUMNS:[^ ]*]]: memref<64x128xf16>
+// CHECK:         %[[A:.*]] = memref.subview %[[OUT]][0, 0] [64, 64] [1, 1]
+// CHECK:         cudnn.execute @relu {{.*}} outs(%[[A]] : memref<64x64xf16, strided<[64, 1]>>)
+// CHECK:         %[[B:.*]] = memref.subview %[[OUT]][64, 0] [64, 64] [1, 1]
+// CHECK:         cudnn.execute @relu {{.*}} outs(%[[B]] : memref<64x64xf16, strided<[64, 1], offset: 4096>>)
+// CHECK:         cudnn.execute @relu {{.*}} outs(%[[C:.*]] : memref<64x64xf16>)
+// CHECK:         linalg.generic {{.*}} outs(%[[COLUMNS]]
+!t = !cudnn.tensor_desc<64x64xf16>
+cudnn.graph @relu(%x: !t) -> !t {
+  %0 = cudnn.pointwise relu_fwd(%x) type = f32 : !t -> !t
+  cudnn.return %0 : !t
+}
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @graphs(%x: memref<64x64xf16>, %out: memref<128x64xf16>, %columns: memref<64x128xf16>) attributes {tcp.target = "cuda"} {
+  %a = memref.alloc() : memref<64x64xf16>
+  cudnn.execute @relu ins(%x : memref<64x64xf16>) outs(%a : memref<64x64xf16>)
+  %b = memref.alloc() : memref<64x64xf16>
+  cudnn.execute @relu ins(%x : memref<64x64xf16>) outs(%b : memref<64x64xf16>)
+  %c64 = arith.constant 64 : index
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%out : memref<128x64xf16>) {
+  ^bb0(%o: f16):
+    %i0 = linalg.index 0 : index
+    %i1 = linalg.index 1 : index
+    %be = arith.cmpi ult, %i0, %c64 : index
+    %e = scf.if %be -> (f16) {
+      %xel = memref.load %a[%i0, %i1] : memref<64x64xf16>
+      scf.yield %xel : f16
+    } else {
+      %s1 = arith.subi %i0, %c64 : index
+      %xer = memref.load %b[%s1, %i1] : memref<64x64xf16>
+      scf.yield %xer : f16
+    }
+    linalg.yield %e : f16
+  }
+  %c = memref.alloc() : memref<64x64xf16>
+  cudnn.execute @relu ins(%x : memref<64x64xf16>) outs(%c : memref<64x64xf16>)
+  %d = memref.alloc() : memref<64x64xf16>
+  cudnn.execute @relu ins(%x : memref<64x64xf16>) outs(%d : memref<64x64xf16>)
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%columns : memref<64x128xf16>) {
+  ^bb0(%o: f16):
+    %i0 = linalg.index 0 : index
+    %i1 = linalg.index 1 : index
+    %be = arith.cmpi ult, %i1, %c64 : index
+    %e = scf.if %be -> (f16) {
+      %xel = memref.load %c[%i0, %i1] : memref<64x64xf16>
+      scf.yield %xel : f16
+    } else {
+      %s1 = arith.subi %i1, %c64 : index
+      %xer = memref.load %d[%i0, %s1] : memref<64x64xf16>
+      scf.yield %xer : f16
+    }
+    linalg.yield %e : f16
+  }
+  return
+}
+
+// -----
+
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
 // CHECK-LABEL: func.func @cpu
