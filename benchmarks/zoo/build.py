@@ -4,7 +4,7 @@
 
     python -m benchmarks.zoo.build build/zoo --models vit_b_16 bert_base_128 --dtypes float16
 
-torchvision and transformers must be installed, for the models that come from them.
+torchvision, timm and transformers must be installed, for the models that come from them.
 """
 
 from __future__ import annotations

@@ -107,6 +107,16 @@ def _vision(name: str, batches: tuple[int, ...] = (1, 32)) -> Model:
     return Model(create, _image(), batches)
 
 
+def _timm(name: str, size: int = 224) -> Model:
+    def create() -> nn.Module:
+        import timm
+
+        module: nn.Module = timm.create_model(name, pretrained=False)
+        return module
+
+    return Model(create, _image(size))
+
+
 def _video(batch: int) -> Inputs:
     return (torch.rand(batch, 3, 8, 112, 112),)
 
@@ -133,6 +143,12 @@ def _bert() -> nn.Module:
     from transformers import BertConfig, BertModel
 
     return _Last(BertModel(BertConfig()), ("input_ids", "attention_mask"))
+
+
+def _wav2vec2() -> nn.Module:
+    from transformers import Wav2Vec2Config, Wav2Vec2Model
+
+    return _Last(Wav2Vec2Model(Wav2Vec2Config()), ("input_values",))
 
 
 def _gpt2() -> nn.Module:
@@ -182,4 +198,14 @@ MODELS: Mapping[str, Model] = {
     "r3d_18": Model(_r3d, _video, (1, 8)),
     "wavenet": Model(networks.WaveNet, lambda batch: (torch.randn(batch, 1, 4000),)),
     "lstm": Model(networks.Recurrent, lambda batch: (torch.randn(batch, 128, 256),)),
+    # What the models above lack: groups of many channels and long windows, channels that are no
+    # multiple of 8, average pools of small windows, and convolutions with other activations.
+    "resnest50d": _timm("resnest50d"),
+    "wav2vec2": Model(_wav2vec2, lambda batch: (torch.randn(batch, 16000),), (1, 8)),
+    "shufflenet_v2_x1_0": _vision("shufflenet_v2_x1_0"),
+    "poolformer_s12": _timm("poolformer_s12"),
+    "efficientformer_l1": _timm("efficientformer_l1"),
+    "tf_efficientnetv2_s": _timm("tf_efficientnetv2_s"),
+    "cspdarknet53": _timm("cspdarknet53", 256),
+    "xception41": _timm("xception41", 299),
 }
