@@ -2,6 +2,7 @@
 
 // Emits the function of a kernel: arguments, shared memory, and the kind of body.
 
+#include "passes/gpu_codegen/KernelEmit.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

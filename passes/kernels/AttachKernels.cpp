@@ -73,10 +73,12 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
     return {depthwiseVariants(*form, reason), true};
   if (form->hasGroups())
     return offerGrouped(*form, reason);
-  Offer offer = {convVariants(*form), isSmall(*form)};
   SmallVector<Variant, 0> products = convTmaVariants(*form);
-  if (offer.isPreferred) {
-    llvm::append_range(offer.variants, products);
+  if (isSmall(*form)) {
+    Offer offer = {convVariants(*form), true};
+    // The best of these tiles: more would take longer to compile and to tune.
+    if (!products.empty())
+      offer.variants.push_back(std::move(products.front()));
     return offer;
   }
   SmallVector<Variant, 0> large = conv1x1WgmmaVariants(*form);
@@ -86,7 +88,10 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
       "the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: " +
       reason;
   // For large convolutions the kernels for any GPU are not faster than cuDNN's plans.
-  offer.isPreferred = offer.variants.empty() && !large.empty();
+  SmallVector<Variant, 0> others = convVariants(*form);
+  Offer offer = {{}, others.empty() && !large.empty()};
+  if (products.empty())
+    offer.variants = std::move(others);
   llvm::append_range(offer.variants, large);
   llvm::append_range(offer.variants, products);
   return offer;

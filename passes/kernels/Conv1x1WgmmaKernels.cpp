@@ -56,7 +56,7 @@ SmallVector<Variant, 0> conv1x1WgmmaVariants(const ConvGraph &form) {
   cudnn::ConvolutionOp conv = form.conv;
   ArrayRef<int64_t> w = conv.getW().getType().getShape();
   // A thread computes 16 bytes of a pixel, two elements per product.
-  int64_t bytes = form.element().getIntOrFloatBitWidth() / 8, blockFilters = 64 * 16 / bytes / 2,
+  int64_t bytes = form.element().getIntOrFloatBitWidth() / 8, blockFilters = 512 / bytes,
           chunks = w[1] * bytes / 16;
   if (form.columns() % blockFilters != 0 || w[1] * bytes % 32 != 0 || kGroupThreads % chunks != 0 ||
       w[1] > kMostChannels)

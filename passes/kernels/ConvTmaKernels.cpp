@@ -65,7 +65,7 @@ static Variant variantOf(const ConvGraph &form, const WgmmaProduct &product,
   variant.maps = {windowsOf(form, tile.rows()),
                   {*form.tensors()[1],
                    {w[0], w[2] * w[3], w[1]},
-                   {tile.slabs() * kMatmulWgmmaSlabColumns, 1, kMatmulWgmmaStep}}};
+                   {int64_t(tile.slabs()) * kMatmulWgmmaSlabColumns, 1, kMatmulWgmmaStep}}};
   return variant;
 }
 
