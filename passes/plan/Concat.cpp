@@ -11,11 +11,15 @@ using namespace mlir;
 
 namespace convoy {
 
+namespace {
+
 /// A condition that is true where an index of the result is below a bound.
 struct Below {
   unsigned dim;
   int64_t bound;
 };
+
+} // namespace
 
 static std::optional<Below> matchBelow(Value condition) {
   auto compare = condition.getDefiningOp<arith::CmpIOp>();

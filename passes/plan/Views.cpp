@@ -46,7 +46,9 @@ static std::optional<MemRefType> viewType(Operation *view, MemRefType source) {
       .Case([&](memref::ExpandShapeOp op) -> std::optional<MemRefType> {
         FailureOr<MemRefType> type = memref::ExpandShapeOp::computeExpandedType(
             source, op.getType().getShape(), op.getReassociationIndices());
-        return succeeded(type) ? std::optional(*type) : std::nullopt;
+        if (failed(type))
+          return std::nullopt;
+        return *type;
       })
       .Case([&](memref::CastOp) { return source; })
       .Default([](Operation *) { return std::nullopt; });
@@ -66,7 +68,9 @@ std::optional<MemRefType> inverseViewType(Operation *view, MemRefType type) {
       .Case([&](memref::CollapseShapeOp op) -> std::optional<MemRefType> {
         FailureOr<MemRefType> source = memref::ExpandShapeOp::computeExpandedType(
             type, op.getSrcType().getShape(), op.getReassociationIndices());
-        return succeeded(source) ? std::optional(*source) : std::nullopt;
+        if (failed(source))
+          return std::nullopt;
+        return *source;
       })
       .Case([&](memref::ExpandShapeOp op) -> std::optional<MemRefType> {
         SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
