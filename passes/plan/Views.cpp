@@ -48,7 +48,7 @@ static std::optional<MemRefType> viewType(Operation *view, MemRefType source) {
             source, op.getType().getShape(), op.getReassociationIndices());
         if (failed(type))
           return std::nullopt;
-        return *type;
+        return type;
       })
       .Case([&](memref::CastOp) { return source; })
       .Default([](Operation *) { return std::nullopt; });
@@ -70,7 +70,7 @@ std::optional<MemRefType> inverseViewType(Operation *view, MemRefType type) {
             type, op.getSrcType().getShape(), op.getReassociationIndices());
         if (failed(source))
           return std::nullopt;
-        return *source;
+        return source;
       })
       .Case([&](memref::ExpandShapeOp op) -> std::optional<MemRefType> {
         SmallVector<ReassociationIndices> groups = op.getReassociationIndices();

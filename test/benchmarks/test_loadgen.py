@@ -16,10 +16,6 @@ from torch.export import Dim
 
 import convoy
 import convoy_runtime
-from convoy_runtime import ArgumentError, ExecutionError
-
-pytest.importorskip("mlperf_loadgen", reason="mlcommons-loadgen is not installed")
-
 from benchmarks.mlperf import __main__ as benchmark
 from benchmarks.mlperf import build
 from benchmarks.mlperf.detector import Detector
@@ -30,6 +26,7 @@ from benchmarks.mlperf.server import Server
 from benchmarks.mlperf.sut import Offline, SingleStream, SystemUnderTest
 from benchmarks.mlperf.trial import Outcome, Settings, read_outcome, run_test
 from benchmarks.mlperf.weights import random_weights
+from convoy_runtime import ArgumentError, ExecutionError
 
 
 def network() -> nn.Module:
