@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -168,19 +169,28 @@ static int threads_now(void) {
   return count;
 }
 
+/* The kernel counts a thread for a moment after it has been joined. */
 static int threads_fall_to(int count) {
   for (int i = 0; i < 100 && threads_now() > count; ++i)
     usleep(10000);
-  return threads_now() == count;
+  return threads_now() <= count;
 }
 
-static void *nothing(void *argument) { return argument; }
+static void *store_id(void *id) {
+  *(long *)id = syscall(SYS_gettid);
+  return NULL;
+}
 
 /* The number of threads after one has run: ThreadSanitizer starts its own thread with the first. */
 static int start_a_thread(void) {
   pthread_t thread;
-  CHECK(pthread_create(&thread, NULL, nothing, NULL) == 0);
+  long id = 0;
+  char task[64];
+  CHECK(pthread_create(&thread, NULL, store_id, &id) == 0);
   pthread_join(thread, NULL);
+  snprintf(task, sizeof task, "/proc/self/task/%ld", id);
+  for (int i = 0; i < 100 && access(task, F_OK) == 0; ++i)
+    usleep(10000);
   return threads_now();
 }
 
@@ -239,7 +249,7 @@ static void load_shared(void) {
     first = first ? first : own;
   }
   call_concurrently(call_often, loops, kLibraries);
-  CHECK(threads_now() < before + atoi(getenv("CONVOY_NUM_THREADS")));
+  CHECK(threads_fall_to(before + atoi(getenv("CONVOY_NUM_THREADS")) - 1));
   for (int i = kLibraries; i > 0; --i)
     dlclose(libraries[i - 1]);
   CHECK(threads_fall_to(before));
