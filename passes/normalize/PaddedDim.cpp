@@ -16,8 +16,8 @@ SmallVector<int64_t> paddedShape(ArrayRef<int64_t> shape, PaddedDim dim) {
   return result;
 }
 
-/// The dim of `to` that has the runs of `dim` of `from`, a tensor of the same elements: as many
-/// elements follow it. Of dims of size 1 it is the last one that has whole runs.
+/// Returns the dim of `to` that corresponds to `dim` of `from`, a reshape of the same elements: the
+/// innermost dim with the same stride whose size is a multiple of `dim.from`.
 static std::optional<PaddedDim> throughReshape(ArrayRef<int64_t> from, ArrayRef<int64_t> to,
                                                PaddedDim dim) {
   int64_t inner = ShapedType::getNumElements(from.drop_front(dim.dim + 1)), here = 1;

@@ -21,7 +21,7 @@ from convoy_runtime.program import Program
 
 __all__ = ["AUTOMATIC", "Batches", "Rows"]
 
-#: The batch symbol is the only padded one that every input and output has once.
+#: Selects the only padded symbol that occurs exactly once in every input and output.
 AUTOMATIC = "auto"
 
 
