@@ -131,6 +131,7 @@ static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createPlanStackedStatePass());
   pm.addNestedPass<func::FuncOp>(createPlanLoopBuffersPass());
   pm.addPass(createPlanOutParamsPass());
+  pm.addNestedPass<func::FuncOp>(createConcatInPlacePass());
   pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createGroupRowsPass());
   pm.addNestedPass<func::FuncOp>(createGroupEpiloguesPass());

@@ -13,8 +13,6 @@ ALONE = {
     # For hand-written graphs, and for the generator of the support table.
     "CudnnOrderOperationsPass",
     "CudnnVerifySupportPass",
-    # Its kernels are verified on the CPU alone.
-    "ConcatInPlacePass",
 }
 
 
