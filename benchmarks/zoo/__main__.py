@@ -34,7 +34,7 @@ import torch
 from benchmarks.zoo.measure import PEERS, Figures, measure
 from benchmarks.zoo.models import MODELS, Row
 
-__all__ = ["main", "mean", "measured", "ratio", "table"]
+__all__ = ["main", "mean", "measured", "ratio", "table", "visible_devices"]
 
 _LIMIT_SECONDS = 600
 
@@ -73,8 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     waves = [
         todo[first : first + options.prepare] for first in range(0, len(todo), options.prepare)
     ]
-    devices: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for device in range(torch.cuda.device_count()):
+    devices: queue.SimpleQueue[str] = queue.SimpleQueue()
+    for device in visible_devices(
+        os.environ.get("CUDA_VISIBLE_DEVICES"), torch.cuda.device_count()
+    ):
         devices.put(device)
 
     def run(wave: Sequence[Path]) -> None:
@@ -93,6 +95,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = [done[path.stem] for path in paths if path.stem in done]
     print(table(rows))
     return int(any("convoy" in row.failures for row in rows))
+
+
+def visible_devices(visible: str | None, count: int) -> list[str]:
+    """Returns the devices to measure on, as names for CUDA_VISIBLE_DEVICES of the child processes.
+
+    Args:
+        visible: CUDA_VISIBLE_DEVICES of this process: indices or UUIDs, separated by commas.
+        count: The number of devices that CUDA finds.
+    """
+    names = [str(index) for index in range(count)] if visible is None else visible.split(",")
+    return names[:count]
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:
@@ -116,7 +129,7 @@ def _turn() -> None:
     sys.stdin.readline()
 
 
-def measured(wave: Sequence[Path], device: int, options: argparse.Namespace) -> Iterator[Figures]:
+def measured(wave: Sequence[Path], device: str, options: argparse.Namespace) -> Iterator[Figures]:
     """Measures artifacts in child processes on one GPU, which prepare together."""
     rows = [_Row(path, device, options) for path in wave]
     for row in rows:
@@ -128,11 +141,11 @@ def measured(wave: Sequence[Path], device: int, options: argparse.Namespace) -> 
 class _Row:
     """A child process that measures one row."""
 
-    def __init__(self, path: Path, device: int, options: argparse.Namespace) -> None:
+    def __init__(self, path: Path, device: str, options: argparse.Namespace) -> None:
         command = [sys.executable, "-m", "benchmarks.zoo", str(options.folder), "--one", str(path)]
         command += ["--tune", options.tune, "--rounds", str(options.rounds)]
         command += ["--plans", str(options.plans), "--peers", *options.peers]
-        environment = {**os.environ, "CUDA_VISIBLE_DEVICES": str(device)}
+        environment = {**os.environ, "CUDA_VISIBLE_DEVICES": device}
         if options.prepare > 1:
             threads = max(1, (os.cpu_count() or 1) // options.prepare)
             environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(threads))

@@ -43,6 +43,7 @@ class Figures:
         megabytes: Device memory of weights, inputs, activations and workspaces, by runner. Convoy's
             is what a load takes from the GPU, with its code; that of peers is the peak of PyTorch's
             allocator, with weights and inputs.
+        parts: Seconds of the parts of Convoy's load with tuning.
         failures: The reason, by runner that failed.
         profile: Convoy's calls: a description, how often it runs, and microseconds in place.
     """
@@ -52,6 +53,7 @@ class Figures:
     errors: dict[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     megabytes: dict[str, float] = field(default_factory=dict)
+    parts: dict[str, float] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     profile: list[tuple[str, int, float]] = field(default_factory=list)
 
@@ -115,6 +117,7 @@ def measure(
             artifact, weights=state, plan_cache=plans, tune=tune, poison=True
         ) as checked:
             figures.errors["convoy"] = _error(checked(*narrow), reference)
+            figures.parts = dict(checked.timings)
         free, _ = torch.cuda.mem_get_info()
         program = convoy_runtime.load(artifact, weights=state, plan_cache=plans)
         assert isinstance(program, CudaProgram)

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from benchmarks.zoo import build
-from benchmarks.zoo.__main__ import measured, ratio, table
+from benchmarks.zoo.__main__ import measured, ratio, table, visible_devices
 from benchmarks.zoo.measure import Figures
 from benchmarks.zoo.models import MODELS, Row
 
@@ -70,7 +70,7 @@ def test_rows_prepare_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         folder=tmp_path, tune="off", rounds=1, plans=tmp_path, peers=[], prepare=3
     )
     paths = [tmp_path / name for name in ("a", "broken", "c")]
-    rows = measured(paths, 0, options)
+    rows = measured(paths, "0", options)
     first = next(rows)
     assert (tmp_path / "c").read_text() == "begins\n"
     second, third = rows
@@ -95,3 +95,11 @@ def test_build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wavenet-float16-2.convoy"
     assert path.exists()
     assert str(path) in capsys.readouterr().out
+
+
+def test_rows_run_on_the_visible_devices() -> None:
+    assert visible_devices(None, 2) == ["0", "1"]
+    assert visible_devices("3,GPU-1f", 2) == ["3", "GPU-1f"]
+    # CUDA ignores the devices from the first one that does not exist.
+    assert visible_devices("3,9", 1) == ["3"]
+    assert visible_devices(None, 0) == []
