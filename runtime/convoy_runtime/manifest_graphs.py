@@ -88,7 +88,8 @@ class KernelTensorMap:
     shape: tuple[int, ...] = field(
         metadata=about(
             "The sizes of two or three dims, into which the tensor is reshaped; or of images: "
-            "number, height, width and channels.",
+            "number, depth if there are three spatial dims, height, width, number of groups of "
+            "channels if windows have those of one group, and channels (of a group).",
             SHAPE,
         )
     )
@@ -97,11 +98,15 @@ class KernelTensorMap:
     )
     low: tuple[int, ...] = field(
         default=(),
-        metadata=about("For windows, the padding above and left of the image.", COUNTS, OMITTED),
+        metadata=about(
+            "For windows, the padding before the image in each spatial dim, two or three.",
+            COUNTS,
+            OMITTED,
+        ),
     )
     high: tuple[int, ...] = field(
         default=(),
-        metadata=about("For windows, the padding below and right of it.", COUNTS, OMITTED),
+        metadata=about("For windows, the padding after it.", COUNTS, OMITTED),
     )
     reach: tuple[int, ...] = field(
         default=(),
@@ -114,6 +119,11 @@ class KernelTensorMap:
         metadata=about("The distance of neighboring windows; empty for boxes.", COUNTS, OMITTED),
     )
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether windows have the channels of one group."""
+        return bool(self.strides) and len(self.shape) == len(self.strides) + 3
+
     def problem(self, tensors: Sequence[GraphTensor]) -> str | None:
         """Returns what is wrong with the map for a graph with `tensors`; None if nothing is."""
         if self.tensor >= len(tensors):
@@ -121,18 +131,23 @@ class KernelTensorMap:
         tensor = tensors[self.tensor]
         if tensor.dtype not in ("float16", "bfloat16"):
             return f"expected a tensor of 16-bit floats, got {tensor.dtype}"
-        ranks = (4,) if self.strides else (2, 3)
+        windows = (self.low, self.high, self.reach, self.strides)
+        spatial = len(self.strides)
+        if spatial not in (0, 2, 3) or any(len(each) != spatial for each in windows):
+            return "expected low, high, reach and strides of two or three spatial dims, or none"
+        # A tensor map has at most five dims.
+        ranks = {0: (2, 3), 2: (4, 5), 3: (5,)}[spatial]
         if (
             len(self.shape) not in ranks
             or prod(self.shape) * 2 != tensor.bytes
             or self.shape[-1] % 8
         ):
-            what = "images" if self.strides else "a matrix or three dims"
+            what = f"images over {spatial} dims" if spatial else "a matrix or three dims"
             return (
                 f"expected {what} of {tensor.bytes} bytes with rows of a multiple of 16, got "
                 f"{list(self.shape)}"
             )
-        rank = 2 if self.strides else len(self.shape)
+        rank = 2 if spatial else len(self.shape)
         if (
             len(self.box) != rank
             or not 0 < self.box[0] <= 256
@@ -140,15 +155,19 @@ class KernelTensorMap:
             or any(size != 1 for size in self.box[1:-1])
         ):
             return f"expected a box of at most 256 x 64, got {list(self.box)}"
-        windows = (self.low, self.high, self.reach, self.strides)
-        if any(len(each) != (2 if self.strides else 0) for each in windows):
-            return "expected low, high, reach and strides of both spatial dims, or none of them"
-        # The bounds of cuTensorMapEncodeIm2col for two spatial dims.
+        # The bounds of cuTensorMapEncodeIm2col for tensor maps of four and of five dims.
+        bound = 128 if len(self.shape) == 4 else 16
         for low, high, reach, stride in zip(*windows, strict=True):
-            if low > 128 or not -128 <= high - reach <= 127 or not 0 < stride <= 8:
+            if (
+                low > bound
+                or not -bound <= high - reach < bound
+                or reach >= 2 * bound
+                or not 0 < stride <= 8
+            ):
                 return (
-                    "expected at most 128 of padding, 127 between the padding and the reach, and "
-                    f"strides from 1 to 8, got {low}, {high}, {reach} and {stride}"
+                    f"expected at most {bound} of padding, a reach below {2 * bound}, less than "
+                    f"{bound} between the padding and the reach, and strides from 1 to 8, got "
+                    f"{low}, {high}, {reach} and {stride}"
                 )
         return None
 

@@ -327,9 +327,9 @@ def test_every_fault_of_a_kernel_is_named(
         (put("box", [0, 64]), "expected a box of at most 256 x 64, got [0, 64]"),
         (put("box", [64, 32]), "expected a box of at most 256 x 64, got [64, 32]"),
         (put("low", [1, 1]),
-         "expected low, high, reach and strides of both spatial dims, or none of them"),
-        (put("strides", [1, 1]),
-         "expected images of 2304 bytes with rows of a multiple of 16, got [16, 72]"),
+         "expected low, high, reach and strides of two or three spatial dims, or none"),
+        (put("strides", [1]),
+         "expected low, high, reach and strides of two or three spatial dims, or none"),
     ],
 )  # fmt: skip
 def test_every_fault_of_a_tensor_map_is_named(
@@ -347,23 +347,72 @@ def test_every_fault_of_a_tensor_map_is_named(
     ("change", "message"),
     [
         (put("high", [1]),
-         "expected low, high, reach and strides of both spatial dims, or none of them"),
-        (put("low", [129, 0]), "expected at most 128 of padding, 127 between the padding and the "
-         "reach, and strides from 1 to 8, got 129, 0, 0 and 1"),
-        (put("reach", [0, 130]), "expected at most 128 of padding, 127 between the padding and the "
-         "reach, and strides from 1 to 8, got 0, 0, 130 and 1"),
-        (put("strides", [9, 1]), "expected at most 128 of padding, 127 between the padding and the "
-         "reach, and strides from 1 to 8, got 0, 0, 0 and 9"),
+         "expected low, high, reach and strides of two or three spatial dims, or none"),
+        (put("low", [129, 0]), "expected at most 128 of padding, a reach below 256, less than 128 "
+         "between the padding and the reach, and strides from 1 to 8, got 129, 0, 0 and 1"),
+        (put("reach", [0, 130]), "expected at most 128 of padding, a reach below 256, less than 128 "
+         "between the padding and the reach, and strides from 1 to 8, got 0, 0, 130 and 1"),
+        (put("strides", [9, 1]), "expected at most 128 of padding, a reach below 256, less than 128 "
+         "between the padding and the reach, and strides from 1 to 8, got 0, 0, 0 and 9"),
         (put("box", [64, 1, 64]), "expected a box of at most 256 x 64, got [64, 1, 64]"),
+        (put("shape", [1, 2, 2, 4, 1, 72]), "expected images over 2 dims of 2304 bytes with rows of "
+         "a multiple of 16, got [1, 2, 2, 4, 1, 72]"),
     ],
 )  # fmt: skip
 def test_every_fault_of_windows_is_named(
     change: Callable[[dict[str, Any]], None], message: str
 ) -> None:
+    check_windows([1, 4, 4, 72], 2, change, message)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dims"), [([1, 4, 2, 2, 72], 3), ([1, 4, 2, 2, 72], 2)], ids=["depth", "groups"]
+)
+@pytest.mark.parametrize(
+    ("field", "number", "numbers"),
+    [
+        ("low", 17, "17, 0, 0 and 1"),
+        ("high", 16, "0, 16, 0 and 1"),
+        ("reach", 17, "0, 0, 17 and 1"),
+    ],
+)
+def test_windows_with_five_dims_are_smaller(
+    shape: list[int], dims: int, field: str, number: int, numbers: str
+) -> None:
+    message = (
+        "expected at most 16 of padding, a reach below 32, less than 16 between the padding and "
+        f"the reach, and strides from 1 to 8, got {numbers}"
+    )
+    check_windows(shape, dims, put(f"{field}.1", number), message)
+
+
+def test_a_far_tap_needs_padding_and_a_short_reach() -> None:
+    far = {"reach": [0, 0, 32], "high": [0, 0, 20]}
+    message = (
+        "expected at most 16 of padding, a reach below 32, less than 16 between the padding and "
+        "the reach, and strides from 1 to 8, got 0, 20, 32 and 1"
+    )
+    check_windows([1, 4, 2, 2, 72], 3, lambda entry: entry.update(far), message)
+
+
+def test_windows_over_three_dims_have_no_groups() -> None:
+    check_windows(
+        [1, 4, 2, 2, 72],
+        3,
+        put("shape", [1, 4, 2, 2, 9, 8]),
+        "expected images over 3 dims of 2304 bytes with rows of a multiple of 16, got "
+        "[1, 4, 2, 2, 9, 8]",
+    )
+
+
+def check_windows(
+    shape: list[int], dims: int, change: Callable[[dict[str, Any]], None], message: str
+) -> None:
+    """Checks that windows of one tap are valid until `change`."""
     tree = json.loads(WITH_MAP.to_json())
-    windows = {"shape": [1, 4, 4, 72], "low": [0, 0], "high": [0, 0], "reach": [0, 0]}
     entry = tree["graphs"][0]["kernels"][0]["tensor_maps"][0]
-    entry.update(windows, strides=[1, 1])
+    zeros = {name: [0] * dims for name in ("low", "high", "reach")}
+    entry.update(zeros, shape=shape, strides=[1] * dims)
     read_manifest(json.dumps(tree))
     change(entry)
     with pytest.raises(

@@ -126,6 +126,19 @@ def test_windows_are_listed_from_the_innermost_dim(write: Write) -> None:
         load(write(kernel("mapped_windows", tensor_maps=(other,)), preference="kernel"))
 
 
+def test_windows_over_three_dims(write: Write) -> None:
+    """The fake driver refuses maps of five dims with larger corners."""
+    volume = KernelTensorMap(
+        0, (1, 1, 1, 1, 8), (32, 64),
+        low=(0, 1, 0), high=(0, 1, 0), reach=(1, 0, 1), strides=(1, 1, 1),
+    )  # fmt: skip
+    (report,) = load(write(kernel("mapped_windows", tensor_maps=(volume,)), preference="kernel"))
+    assert report.kernel == "mapped_windows"
+    other = replace(volume, low=(0, 0, 1))
+    with pytest.raises(CudaError, match="cuLaunchKernel"):
+        load(write(kernel("mapped_windows", tensor_maps=(other,)), preference="kernel"))
+
+
 def test_launches_are_numbered(write: Write) -> None:
     """The fake driver refuses a launch whose number is not the next of 0, 1, 2, 0, 1, ..."""
     stepped = kernel("stepped_fast", launches=3)

@@ -814,12 +814,19 @@ CUresult cuTensorMapEncodeIm2col(TensorMap *map, int type, unsigned rank, void *
                                  const uint32_t *steps, int interleave, int swizzle, int promotion,
                                  int fill) {
   (void)promotion;
-  if ((type != 6 && type != 9) || rank != 4 || (uintptr_t)address % 16 ||
-      strides[1] != strides[0] * sizes[1] || strides[2] != strides[1] * sizes[2] ||
-      channels != 64 || pixels > 1024 || steps[0] != 1 || steps[3] != 1 || interleave ||
+  if ((type != 6 && type != 9) || (rank != 4 && rank != 5) || (uintptr_t)address % 16 ||
+      channels != 64 || pixels > 1024 || steps[0] != 1 || steps[rank - 1] != 1 || interleave ||
       swizzle != 3 || fill)
     return INVALID;
-  *map = (TensorMap){address,    sizes[0],           sizes[1] * sizes[2] * sizes[3],
+  uint64_t rows = sizes[rank - 1];
+  int bound = rank == 4 ? 128 : 16;
+  for (unsigned i = 0; i < rank - 2; ++i) {
+    rows *= sizes[1 + i];
+    if (strides[1 + i] != strides[i] * sizes[1 + i] || first[i] < -bound || first[i] >= bound ||
+        last[i] < -bound || last[i] >= bound || steps[1 + i] > 8)
+      return INVALID;
+  }
+  *map = (TensorMap){address,    sizes[0],           rows,
                      strides[0], {channels, pixels}, {first[0], first[1], last[0], last[1]}};
   return OK;
 }

@@ -39,12 +39,23 @@ def tensor_map(driver: Driver, address: int, dtype: str, described: KernelTensor
     count, distance = module.cuuint32_t, module.cuuint64_t
     kind = getattr(module.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[dtype]}")
     # The driver lists dims from the innermost one on.
-    sizes = described.shape[::-1]
-    pitches = accumulate(sizes[:-1], mul, initial=DTYPES[dtype].bytes)
-    next(pitches)
+    sizes = list(described.shape[::-1])
+    pitches = list(accumulate(sizes[:-1], mul, initial=DTYPES[dtype].bytes))
+    first = [-low for low in described.low[::-1]]
+    ends = zip(described.high[::-1], described.reach[::-1], strict=True)
+    last = [high - reach for high, reach in ends]
+    steps = list(described.strides[::-1])
+    if described.has_groups:
+        # The last dim is that of groups, so that elements outside of a group are zeros. The images
+        # are one more spatial dim.
+        sizes.append(sizes.pop(1))
+        pitches.append(pitches.pop(1))
+        first.append(0)
+        last.append(0)
+        steps.append(1)
     tensor = (
         kind, len(sizes), address,
-        [distance(size) for size in sizes], [distance(pitch) for pitch in pitches],
+        [distance(size) for size in sizes], [distance(pitch) for pitch in pitches[1:]],
     )  # fmt: skip
     modes = (
         module.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
@@ -56,10 +67,7 @@ def tensor_map(driver: Driver, address: int, dtype: str, described: KernelTensor
         box = [count(size) for size in described.box[::-1]]
         return driver.call("cuTensorMapEncodeTiled", *tensor, box, [count(1)] * len(box), *modes)
     pixels, channels = described.box
-    first = [-low for low in described.low]
-    last = [high - reach for high, reach in zip(described.high, described.reach, strict=True)]
-    strides = [count(stride) for stride in (1, *described.strides[::-1], 1)]
+    strides = [count(step) for step in (1, *steps, 1)]
     return driver.call(
-        "cuTensorMapEncodeIm2col", *tensor, first[::-1], last[::-1], channels, pixels, strides,
-        *modes,
-    )  # fmt: skip
+        "cuTensorMapEncodeIm2col", *tensor, first, last, channels, pixels, strides, *modes
+    )
