@@ -52,33 +52,45 @@ struct Offerer {
 
 } // namespace
 
+/// Kernels of conv_tma.cu: of a small convolution only the best tile, because more would take
+/// longer to compile and to tune.
+static SmallVector<Variant, 0> fewConvTmaVariants(const ConvGraph &form, std::string &reason) {
+  SmallVector<Variant, 0> variants = convTmaVariants(form, reason);
+  if (isSmall(form))
+    variants.truncate(std::min<size_t>(variants.size(), 1));
+  return variants;
+}
+
 /// Kernels that keep a part of the image in shared memory are best for few channels per group, and
 /// products for many.
 static Offer offerGrouped(const ConvGraph &form, std::string &reason) {
+  SmallVector<Variant, 0> windows = fewConvTmaVariants(form, reason);
   Offer offer = groupedOffer(form, reason);
   SmallVector<Variant, 0> products = convVariants(form);
   if (offer.isPreferred) {
     llvm::append_range(offer.variants, products);
-    return offer;
+  } else {
+    llvm::append_range(products, offer.variants);
+    offer = {std::move(products), true};
   }
-  llvm::append_range(products, offer.variants);
-  return {std::move(products), true};
+  llvm::append_range(offer.variants, windows);
+  return offer;
 }
 
 static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason) {
   std::optional<ConvGraph> form = matchConvGraph(graph, allowTf32, reason);
   if (!form)
     return {};
+  if (form->spatialRank() == 3)
+    return {fewConvTmaVariants(*form, reason), false};
   if (form->isDepthwise())
     return {depthwiseVariants(*form, reason), true};
   if (form->hasGroups())
     return offerGrouped(*form, reason);
-  SmallVector<Variant, 0> products = convTmaVariants(*form);
+  SmallVector<Variant, 0> products = fewConvTmaVariants(*form, reason);
   if (isSmall(*form)) {
     Offer offer = {convVariants(*form), true};
-    // The best of these tiles: more would take longer to compile and to tune.
-    if (!products.empty())
-      offer.variants.push_back(std::move(products.front()));
+    llvm::append_range(offer.variants, products);
     return offer;
   }
   SmallVector<Variant, 0> large = conv1x1WgmmaVariants(*form);

@@ -9,7 +9,7 @@ namespace convoy {
 
 int64_t ConvGraph::rows() const {
   ArrayRef<int64_t> y = cudnn::ConvolutionOp(conv).getY().getType().getShape();
-  return y[0] * y[2] * y[3];
+  return y[0] * llvm::product_of(y.drop_front(2));
 }
 
 int64_t ConvGraph::columns() const {
@@ -18,7 +18,14 @@ int64_t ConvGraph::columns() const {
 
 int64_t ConvGraph::depth() const {
   ArrayRef<int64_t> w = cudnn::ConvolutionOp(conv).getW().getType().getShape();
-  return w[1] * w[2] * w[3];
+  return llvm::product_of(w.drop_front());
+}
+
+int64_t ConvGraph::spatialRank() const { return cudnn::ConvolutionOp(conv).getSpatialRank(); }
+
+int64_t ConvGraph::groups() const {
+  cudnn::ConvolutionOp op = conv;
+  return op.getX().getType().getShape()[1] / op.getW().getType().getShape()[1];
 }
 
 bool ConvGraph::isDepthwise() const {
@@ -27,10 +34,7 @@ bool ConvGraph::isDepthwise() const {
   return x[1] > 1 && w[1] == 1 && w[0] == x[1];
 }
 
-bool ConvGraph::hasGroups() const {
-  cudnn::ConvolutionOp op = conv;
-  return op.getX().getType().getShape()[1] != op.getW().getType().getShape()[1];
-}
+bool ConvGraph::hasGroups() const { return groups() != 1; }
 
 Type ConvGraph::element() const {
   return cudnn::ConvolutionOp(conv).getX().getType().getElementType();
@@ -94,8 +98,9 @@ private:
 bool Matcher::matchConv(Operation &op) {
   form.conv = dyn_cast<cudnn::ConvolutionOp>(op);
   if (!form.conv || form.conv.getMode() != cudnn::ConvolutionMode::Fprop ||
-      form.conv.getSpatialRank() != 2 || form.conv.hasGroupDim())
-    return refuse("it does not begin with a convolution over two spatial dims");
+      (form.conv.getSpatialRank() != 2 && form.conv.getSpatialRank() != 3) ||
+      form.conv.hasGroupDim())
+    return refuse("it does not begin with a convolution over two or three spatial dims");
   if (form.conv.getKind() != cudnn::ConvolutionKind::CrossCorrelation ||
       !form.conv.getAlpha().isExactlyValue(1.0) || !form.conv.getBeta().isExactlyValue(0.0) ||
       !form.conv.getComputeType().isF32())
@@ -123,7 +128,9 @@ std::optional<ConvGraph> Matcher::match() {
     return std::nullopt;
   Value result;
   auto isOperand = [&](TensorDescType type) { return isImage(type); };
-  AnchorResult anchor = {form.conv.getY(), {1, form.columns(), 1, 1}, isOperand, element.isF32()};
+  SmallVector<int64_t> vector(form.spatialRank() + 2, 1);
+  vector[1] = form.columns();
+  AnchorResult anchor = {form.conv.getY(), vector, isOperand, element.isF32()};
   if (!matchEpilogue(graph, anchor, form, result, reason))
     return std::nullopt;
   Operation *end = body.getTerminator();

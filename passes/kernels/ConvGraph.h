@@ -16,6 +16,8 @@ struct ConvGraph : Epilogue {
 
   /// The number of pixels and channels of the result, and of products per element.
   int64_t rows() const, columns() const, depth() const;
+  /// The number of spatial dims, and that of groups of the convolution.
+  int64_t spatialRank() const, groups() const;
   /// Whether each channel of the result has a channel of the input for itself.
   bool isDepthwise() const;
   /// Whether each channel of the result is a sum over a part of the channels of the input.
@@ -32,7 +34,7 @@ struct ConvGraph : Epilogue {
   }
   /// The common fields of all kernels for it: the tensors, and whether factors are rounded to TF32.
   Variant variant() const;
-  /// Sets the sizes of the image, of the result and of the window.
+  /// Sets the sizes of the image, of the result and of the window, for two spatial dims.
   template <typename Arguments> void setSizes(Arguments &arguments) const {
     cudnn::ConvolutionOp op = conv;
     llvm::ArrayRef<int64_t> x = op.getX().getType().getShape(), w = op.getW().getType().getShape(),
@@ -53,8 +55,8 @@ struct ConvGraph : Epilogue {
   }
 };
 
-/// Matches a `graph` of this form: two spatial dims, channels-last memory, 16-bit floats or f32
-/// (with `allowTf32`, or depthwise), accumulation in f32. Otherwise returns nothing and sets
+/// Matches a `graph` of this form: two or three spatial dims, channels-last memory, 16-bit floats
+/// or f32 (with `allowTf32`, or depthwise), accumulation in f32. Otherwise returns nothing and sets
 /// `reason`.
 std::optional<ConvGraph> matchConvGraph(cudnn::GraphOp graph, bool allowTf32, std::string &reason);
 

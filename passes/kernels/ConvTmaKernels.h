@@ -11,9 +11,9 @@
 
 namespace convoy {
 
-/// Kernels for `form`, most promising first. None for f32, for few pixels, and if a stride or the
-/// padding is larger than tensor maps have.
-llvm::SmallVector<Variant, 0> convTmaVariants(const ConvGraph &form);
+/// Kernels for `form`, most promising first. If there are none, sets `reason`: for f32, few pixels,
+/// few channels of a group, and if a stride or the padding is larger than tensor maps have.
+llvm::SmallVector<Variant, 0> convTmaVariants(const ConvGraph &form, std::string &reason);
 
 } // namespace convoy
 

@@ -26,8 +26,9 @@ struct TensorMap {
   llvm::SmallVector<int64_t> shape; ///< into which the tensor is reshaped
   /// Of these dims; or pixels and channels, if windows of an image are copied.
   llvm::SmallVector<int64_t> box;
-  /// For windows, for each spatial dim: padding before and after the image, the distance of the
-  /// last tap from the first one, and that of neighboring windows.
+  /// For windows, for each of two or three spatial dims: padding before and after the image, the
+  /// distance of the last tap from the first one, and that of neighboring windows. The shape then
+  /// has the number of images, the spatial dims, the groups if there are some, and the channels.
   llvm::SmallVector<int64_t> low, high, reach, strides;
 };
 

@@ -19,7 +19,7 @@ static constexpr MatmulWgmmaTile kTiles[] = {
 
 static int64_t tilesOf(const WgmmaProduct &product, const MatmulWgmmaTile &tile) {
   return llvm::divideCeil(product.rows, int64_t(tile.rows())) *
-         llvm::divideCeil(product.columns, int64_t(tile.columns));
+         llvm::divideCeil(product.columns, int64_t(tile.columns)) * product.groups;
 }
 
 /// Cycles of an epilogue per element of a group, measured: activations are bound by the latency of
@@ -64,6 +64,7 @@ Variant variantOf(const WgmmaProduct &product, const MatmulWgmmaTile &tile, Stri
   arguments.rows = word(product.rows);
   arguments.depth = word(product.depth);
   arguments.columns = word(product.columns);
+  arguments.groups = word(product.groups);
   arguments.blocks = word(variant.blocks);
   arguments.stages = stages;
   arguments.epilogue = product.epilogue();

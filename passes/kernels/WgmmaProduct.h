@@ -11,12 +11,14 @@
 
 namespace convoy {
 
-/// A product of two matrices and its epilogue, in 16-bit floats.
+/// A product of two matrices and its epilogue, in 16-bit floats; or `groups` products of these
+/// sizes, whose results are side by side.
 struct WgmmaProduct : Epilogue {
   int64_t rows, depth, columns;
   mlir::Type element;
   /// Bias, scale, residual and result.
   llvm::SmallVector<std::optional<unsigned>> tensors;
+  int64_t groups = 1;
 };
 
 /// The tiles with the least estimated time, best first.

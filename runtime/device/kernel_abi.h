@@ -168,6 +168,7 @@ constexpr int kMatmulMostRows = 8, kMatmulTurn = 8;
 /// matmul_wgmma.cu: like matmul.cu, for many rows.
 struct MatmulWgmmaArguments {
   int rows, depth, columns;
+  int groups; ///< products with the same sizes, whose results are side by side in the rows of y
   int blocks; ///< blocks of the grid, each of which computes several tiles
   int stages; ///< steps of the reduction in shared memory
   EpilogueArguments epilogue;
@@ -212,11 +213,15 @@ struct MatmulWgmmaTile {
 };
 
 /// conv_tma.cu: like conv.cu, as a product whose rows are pixels of y and whose columns are
-/// filters; each tap is a multiple of kMatmulWgmmaStep in its depth.
+/// filters; each tap is a multiple of kMatmulWgmmaStep in its depth. Arrays have a number for
+/// depth, height and width. With groups the depth is that of all images: the tensor map of the
+/// images has the groups as its outermost dim.
 struct ConvTmaArguments {
   MatmulWgmmaArguments product;
-  int channels, outHeight, outWidth;
-  int tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW;
+  int dims;     ///< spatial dims of the tensor map, 2 or 3; without a third one the depth is 1
+  int channels; ///< of a group
+  int size[3];  ///< y
+  int taps[3], stride[3], pad[3], dilation[3];
 };
 
 /// mean.cu: y[n, c] = mean over p of x[n, p, c].

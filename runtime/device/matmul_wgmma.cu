@@ -13,7 +13,7 @@ struct Rows {
   TensorMap left, right;
   int row, column;
 
-  METHOD void begin(int tileRow, int tileColumn) {
+  METHOD void begin(int tileRow, int, int tileColumn) {
     row = tileRow;
     column = tileColumn;
   }

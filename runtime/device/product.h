@@ -15,24 +15,34 @@
 namespace {
 
 /// y[m, n] = epilogue(sum over k of x[m, k] * w[k, n], bias[n], scale[n], residual[m, n]) with rows
-/// of y in order, in 16-bit floats. The columns are multiples of 8.
+/// of y in order, in 16-bit floats. The columns are multiples of 8. Of several groups, each has its
+/// own x and w, and the columns of y from a multiple of `columns` on.
 using Product = MatmulWgmmaArguments;
 
 constexpr int kAcross = kMatmulWgmmaSlabColumns, kLine = kAcross * 2, kPitch = kMatmulWgmmaPitch;
 
-/// The first row and column of a tile. Tiles of a column follow each other, in strips of
-/// `kMatmulWgmmaTogether` rows, so that they share columns of w in the L2 cache. Divides by
-/// constants only: a function call for a division would make the compiler serialize all products.
-DEVICE void locate(u32 number, const Product &product, int rows, int columns, int &row,
-                   int &column) {
+/// The first row and column of a tile in y, its group, and the end of the group's columns.
+struct TilePlace {
+  int row, column, group, end;
+};
+
+/// The place of a tile. Tiles of a column follow each other, in strips of `kMatmulWgmmaTogether`
+/// rows, so that they share columns of w in the L2 cache. Divides by constants only: a function
+/// call for a division would make the compiler serialize all products.
+DEVICE TilePlace locate(u32 number, const Product &product, int rows, int columns) {
   constexpr u32 kTogether = kMatmulWgmmaTogether;
   const u32 down = (product.rows + rows - 1) / rows,
-            across = (product.columns + columns - 1) / columns;
+            acrossGroup = (product.columns + columns - 1) / columns,
+            across = acrossGroup * product.groups;
   const u32 strip = number / (kTogether * across), inStrip = number % (kTogether * across);
   const bool isWhole = strip < down / kTogether;
   const u32 rest = down % kTogether == 0 ? 1 : down % kTogether;
-  row = (strip * kTogether + (isWhole ? inStrip % kTogether : inStrip % rest)) * rows;
-  column = (isWhole ? inStrip / kTogether : inStrip / rest) * columns;
+  const u32 row = strip * kTogether + (isWhole ? inStrip % kTogether : inStrip % rest),
+            column = isWhole ? inStrip / kTogether : inStrip / rest,
+            group = product.groups == 1 ? 0 : column / acrossGroup;
+  return {(int)row * rows,
+          (int)(group * product.columns + (column - group * acrossGroup) * columns), (int)group,
+          (int)(group + 1) * product.columns};
 }
 
 /// The epilogue of 16 rows of a tile, which one warp computes in strips of 64 columns. Its memory
@@ -45,7 +55,7 @@ template <typename T, int kColumns> struct Store {
   T *y;
   const Product &product;
   u32 memory, lane;
-  int column;
+  int column, end;
 
   METHOD u32 vectorPlace(bool ofScale) const { return memory + ofScale * kColumns * 2; }
   /// Strips alternate between the buffers.
@@ -58,14 +68,15 @@ template <typename T, int kColumns> struct Store {
     for (int i = 0; i < kChunks / 2; ++i) {
       const int number = i * 32 + lane, down = number / kChunks, across = number % kChunks * 8,
                 at = column + strip * kAcross + across;
-      if (row + down < product.rows && at < product.columns)
-        visit(buffer + down * kPitch + across * 2, (long)(row + down) * product.columns + at);
+      if (row + down < product.rows && at < end)
+        visit(buffer + down * kPitch + across * 2,
+              (long)(row + down) * (product.groups * product.columns) + at);
     }
   }
   /// Starts to copy the bias and the scale.
   METHOD void copyVectors() const {
     const int first = lane * 8;
-    if (first < kColumns && column + first < product.columns) {
+    if (first < kColumns && column + first < end) {
       if (bias)
         copyAsync(vectorPlace(false) + first * 2, bias + column + first, true);
       if (scale)
@@ -146,7 +157,7 @@ DEVICE void multiply(const T *bias, const T *scale, const T *residual, T *y, Fac
                 kWhole = kStrips == 1 ? kLast : 8;
   const int stages = product.stages, steps = (product.depth + kStep - 1) / kStep;
   const u32 tiles = (u32)((product.rows + kTile.rows() - 1) / kTile.rows()) *
-                    (u32)((product.columns + kColumns - 1) / kColumns);
+                    (u32)((product.columns + kColumns - 1) / kColumns) * product.groups;
   const u32 thread = threadId(), warp = thread / 32, group = shuffle(thread / kGroupThreads, 0);
   const u32 ring = (sharedAddress(shared) + 1023) & ~1023u, barriers = ring + stages * kStageBytes,
             staging = barriers + stages * 16;
@@ -165,9 +176,8 @@ DEVICE void multiply(const T *bias, const T *scale, const T *residual, T *y, Fac
   if (group == kMatmulWgmmaGroups) {
     if (thread == kMatmulWgmmaGroups * kGroupThreads)
       for (u32 tile = blockId(); tile < tiles; tile += product.blocks) {
-        int row, column;
-        locate(tile, product, kTile.rows(), kColumns, row, column);
-        factors.begin(row, column);
+        const TilePlace first = locate(tile, product, kTile.rows(), kColumns);
+        factors.begin(first.row, first.group, first.column);
 #pragma unroll 1
         for (int step = 0; step < steps; ++step) {
           const u32 to = ring + place.slot * kStageBytes, barrier = full(place.slot);
@@ -182,7 +192,7 @@ DEVICE void multiply(const T *bias, const T *scale, const T *residual, T *y, Fac
   }
 
   const u32 team = kTeams == 1 ? 0 : group, part = kTeams == 1 ? group : 0;
-  Store<T, kColumns> store = {bias, scale, residual, y, product, 0, thread % 32, 0};
+  Store<T, kColumns> store = {bias, scale, residual, y, product, 0, thread % 32, 0, 0};
   store.memory = staging + warp * kTile.warpBytes(residual != nullptr);
   place.advance(team * steps, stages);
   // The team whose turn it is reads the ring. Without turns, it would be several rounds of the ring
@@ -191,9 +201,10 @@ DEVICE void multiply(const T *bias, const T *scale, const T *residual, T *y, Fac
     giveTurn(0);
   for (u32 tile = blockId() + team * product.blocks; tile < tiles;
        tile += kTeams * product.blocks) {
-    int row;
-    locate(tile, product, kTile.rows(), kColumns, row, store.column);
-    row += part * kBlocks * 64 + warp % 4 * 16;
+    const TilePlace first = locate(tile, product, kTile.rows(), kColumns);
+    store.column = first.column;
+    store.end = first.end;
+    const int row = first.row + part * kBlocks * 64 + warp % 4 * 16;
     store.copyVectors();
     store.template copyResidual<kWhole>(store.buffer(0), row, 0);
     commitCopies();

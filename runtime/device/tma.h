@@ -75,6 +75,16 @@ DEVICE void copyWindows(u32 to, TensorMap map, int channel, int column, int row,
                "h"((short)rowOffset), "r"(barrier)
                : "memory");
 }
+/// The same for three spatial dims.
+DEVICE void copyWindows(u32 to, TensorMap map, int channel, int column, int row, int plane,
+                        int image, int columnOffset, int rowOffset, int planeOffset, u32 barrier) {
+  asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%2, %3, %4, %5, %6}], [%10], {%7, %8, %9};" ::"r"(to),
+               "l"(map), "r"(channel), "r"(column), "r"(row), "r"(plane), "r"(image),
+               "h"((short)columnOffset), "h"((short)rowOffset), "h"((short)planeOffset),
+               "r"(barrier)
+               : "memory");
+}
 
 /// A position in a ring of slots, and the parity of the barriers' phase there. The number of slots
 /// and the counts are constants.

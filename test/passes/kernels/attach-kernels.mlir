@@ -57,7 +57,7 @@ cudnn.graph @large(%x: !cudnn.tensor_desc<64x128x112x112xf32, NHWC>, %w: !cudnn.
 
 // -----
 
-// expected-remark @+1 {{no kernel: it does not begin with a convolution over two spatial dims}}
+// expected-remark @+1 {{no kernel: it does not begin with a convolution over two or three spatial dims}}
 cudnn.graph @one_dim(%x: !cudnn.tensor_desc<1x64x14xf16, NWC>, %w: !cudnn.tensor_desc<64x64x3xf16, NWC>) -> !cudnn.tensor_desc<1x64x14xf16, NWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1] pre_padding = [1] post_padding = [1] dilation = [1] : !cudnn.tensor_desc<1x64x14xf16, NWC>, !cudnn.tensor_desc<64x64x3xf16, NWC> -> !cudnn.tensor_desc<1x64x14xf16, NWC>
   cudnn.return %0 : !cudnn.tensor_desc<1x64x14xf16, NWC>
