@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Takes the place of runtime/device/device.h: the instructions that recurrent.h uses, on the host.
-// Every thread of a grid is a fiber (grid.cpp). Addresses of shared memory are offsets.
+// Takes the place of runtime/device/device.h: the instructions that recurrent.h and product.h use,
+// on the host. Every thread of a grid is a fiber (grid.cpp). Addresses of shared memory are
+// offsets.
 
 #ifndef CONVOY_EMULATION_DEVICE_H
 #define CONVOY_EMULATION_DEVICE_H
@@ -18,6 +19,7 @@ using namespace convoy::device;
 #define LIBRARY extern "C"
 
 using u32 = unsigned;
+using u64 = unsigned long long;
 using f16 = _Float16;
 using bf16 = __bf16;
 
@@ -39,6 +41,10 @@ u32 blockId();
 void syncBlock();
 void arriveAtCluster();
 void waitForCluster();
+void syncWarp();
+/// For each of four matrices, the address that the lane of this lane's row has: lane i has that of
+/// row i % 8 of matrix i / 8.
+void shareRows(u32 address, u32 (&rows)[4]);
 /// What a warp multiplies in mma.m16n8k16 and mma.m16n8k8.
 enum class Factor { F16, Bf16, Tf32 };
 void multiplyWarp(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1, Factor factor);
@@ -61,6 +67,34 @@ DEVICE u32x4 loadShared(u32 address) {
 DEVICE void storeShared(u32 address, u32x4 four) {
   std::memcpy(sharedMemory(-1, address), &four, sizeof four);
 }
+DEVICE u32 loadWord(u32 address) {
+  u32 word;
+  std::memcpy(&word, sharedMemory(-1, address & ~15U) + address % 16, sizeof word);
+  return word;
+}
+DEVICE void loadMatrices(u32 (&to)[4], u32 address) {
+  u32 rows[4];
+  shareRows(address, rows);
+  for (int i = 0; i < 4; ++i)
+    to[i] = loadWord(rows[i] + threadId() % 4 * 4);
+}
+DEVICE void storeMatrices(u32 address, const u32 (&from)[4]) {
+  u32 rows[4];
+  shareRows(address, rows);
+  for (int i = 0; i < 4; ++i)
+    std::memcpy(sharedMemory(-1, rows[i]) + threadId() % 4 * 4, &from[i], sizeof from[i]);
+}
+/// Copies are complete at once.
+DEVICE void copyAsync(u32 to, const void *from, bool inside) {
+  if (inside)
+    std::memcpy(sharedMemory(-1, to), from, 16);
+  else
+    std::memset(sharedMemory(-1, to), 0, 16);
+}
+DEVICE void commitCopies() {}
+template <int pending> DEVICE void waitCopies() {}
+/// Of a value that all lanes have.
+DEVICE u32 shuffle(u32 value, int) { return value; }
 DEVICE void storeCluster(u32 address, u32 rank, u32x4 four) {
   std::memcpy(sharedMemory(static_cast<int>(rank), address), &four, sizeof four);
 }
@@ -71,6 +105,18 @@ template <typename T> struct Element {
                  sizeof(T) == 4           ? Factor::Tf32
                  : __is_same(T, _Float16) ? Factor::F16
                                           : Factor::Bf16);
+  }
+  static u32 pack(float low, float high) {
+    T both[2] = {(T)low, (T)high};
+    u32 word;
+    std::memcpy(&word, both, sizeof word);
+    return word;
+  }
+  static void unpack(u32 word, float &low, float &high) {
+    T both[2];
+    std::memcpy(both, &word, sizeof word);
+    low = (float)both[0];
+    high = (float)both[1];
   }
   /// To TF32, with ties away from zero.
   static u32 round(u32 one) { return (one + 0x1000) & ~0x1fffU; }

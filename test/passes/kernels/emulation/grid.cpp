@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "grid.h"
-#include "device.h"
+#include "tma.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <random>
 #include <ucontext.h>
@@ -31,6 +32,20 @@ struct Barrier {
   }
 };
 
+/// An mbarrier: its phase is complete after all arrivals and all bytes.
+struct CopyBarrier {
+  int arrivals = 0, missing = 0;
+  long bytes = 0;
+  u32 phase = 0;
+
+  void update() {
+    if (missing != 0 || bytes != 0)
+      return;
+    missing = arrivals;
+    phase ^= 1;
+  }
+};
+
 struct Warp {
   Barrier barrier;
   u32 a[32][4], b[32][2];
@@ -40,16 +55,17 @@ struct Warp {
 struct Block {
   std::vector<char> shared;
   std::vector<Warp> warps;
-  Barrier barrier;
+  Barrier barrier, turns[2];
+  std::map<u32, CopyBarrier> copyBarriers;
 };
 
 struct Fiber {
   ucontext_t context;
   std::unique_ptr<char[]> stack;
   int block = 0, thread = 0;
-  /// What the fiber waits for, if `barrier` is set.
-  const Barrier *barrier = nullptr;
-  unsigned phase = 0, clusterPhase = 0;
+  /// What the fiber waits for, if it is set.
+  std::function<bool()> condition;
+  unsigned clusterPhase = 0;
   bool isDone = false;
 };
 
@@ -73,11 +89,16 @@ Grid *grid;
   std::exit(1);
 }
 
-void wait(const Barrier &barrier, unsigned phase) {
-  grid->running->barrier = &barrier;
-  grid->running->phase = phase;
+void waitUntil(std::function<bool()> condition) {
+  grid->running->condition = std::move(condition);
   swapcontext(&grid->running->context, &grid->scheduler);
 }
+
+void wait(const Barrier &barrier, unsigned phase) {
+  waitUntil([&barrier, phase] { return barrier.phase != phase; });
+}
+
+Warp &ownWarp() { return grid->block().warps[grid->running->thread / 32]; }
 
 void enter() {
   (*grid->kernel)();
@@ -151,7 +172,7 @@ void arriveAtCluster() {
 void waitForCluster() { wait(grid->clusterBarrier(), grid->running->clusterPhase); }
 
 void multiplyWarp(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1, Factor factor) {
-  Warp &warp = grid->block().warps[grid->running->thread / 32];
+  Warp &warp = ownWarp();
   const int lane = grid->running->thread % 32;
   if (factor == Factor::Tf32 && ((a[0] | a[1] | a[2] | a[3] | b0 | b1) & 0x1fff) != 0)
     stop("a factor is not rounded to TF32");
@@ -164,6 +185,41 @@ void multiplyWarp(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1, Factor facto
     multiply(warp, factor);
   wait(warp.barrier, phase);
   std::memcpy(c, warp.c[lane], sizeof c);
+}
+
+void syncWarp() { wait(ownWarp().barrier, ownWarp().barrier.arrive(32)); }
+
+void shareRows(u32 address, u32 (&rows)[4]) {
+  const int lane = grid->running->thread % 32;
+  ownWarp().a[lane][0] = address;
+  syncWarp();
+  for (int i = 0; i < 4; ++i)
+    rows[i] = ownWarp().a[i * 8 + lane / 4][0];
+  syncWarp();
+}
+
+void initBarrier(u32 address, int arrivals) {
+  grid->block().copyBarriers[address] = {arrivals, arrivals, 0, 0};
+}
+void arriveWithBytes(u32 address, int bytes) {
+  CopyBarrier &barrier = grid->block().copyBarriers.at(address);
+  --barrier.missing;
+  barrier.bytes += bytes;
+  barrier.update();
+}
+void completeBytes(u32 address, int bytes) {
+  CopyBarrier &barrier = grid->block().copyBarriers.at(address);
+  barrier.bytes -= bytes;
+  barrier.update();
+}
+void waitBarrier(u32 address, u32 parity) {
+  const CopyBarrier &barrier = grid->block().copyBarriers.at(address);
+  waitUntil([&barrier, parity] { return barrier.phase != parity; });
+}
+void giveTurn(u32 group) { grid->block().turns[group].arrive(2 * kGroupThreads); }
+void waitForTurn(u32 group) {
+  Barrier &turn = grid->block().turns[group];
+  wait(turn, turn.arrive(2 * kGroupThreads));
 }
 
 void runGrid(int blocks, int threads, int cluster, int sharedBytes,
@@ -199,11 +255,11 @@ void runGrid(int blocks, int threads, int cluster, int sharedBytes,
       if (fiber.isDone)
         continue;
       isDone = false;
-      if (fiber.barrier && fiber.barrier->phase == fiber.phase)
+      own.running = &fiber;
+      if (fiber.condition && !fiber.condition())
         continue;
       hasMoved = true;
-      fiber.barrier = nullptr;
-      own.running = &fiber;
+      fiber.condition = nullptr;
       swapcontext(&own.scheduler, &fiber.context);
     }
     if (!isDone && !hasMoved)
