@@ -404,11 +404,60 @@ def build(name: str):
             nn.Sequential(nn.Conv2d(64, 520, 1), nn.ReLU6()),
             [(3, 64, 33, 31)],
         ),
+        # Over three spatial dims: strides, taps, padding and dilation that differ, more tiles than
+        # multiprocessors, and windows with one element in the depth or in height and width.
+        "product_conv3d": (
+            nn.Sequential(nn.Conv3d(64, 64, 3, padding=1), nn.ReLU()),
+            [(2, 64, 4, 14, 14)],
+        ),
+        "product_conv3d_strided": (
+            nn.Sequential(nn.Conv3d(72, 136, (3, 2, 3), (2, 1, 2), (1, 0, 2)), nn.SiLU()),
+            [(2, 72, 8, 15, 13)],
+        ),
+        "product_conv3d_dilated": (
+            Residual(nn.Conv3d(64, 96, 3, padding=(2, 1, 3), dilation=(2, 1, 3))),
+            [(1, 64, 9, 12, 14), (1, 96, 9, 12, 14)],
+        ),
+        "product_conv3d_large": (
+            nn.Sequential(nn.Conv3d(32, 64, 3, padding=1), nn.ReLU()),
+            [(4, 32, 8, 28, 28)],
+        ),
+        "product_conv3d_flat": (
+            nn.Sequential(nn.Conv3d(64, 144, (1, 3, 3), (1, 2, 2), (0, 1, 1)), nn.ReLU()),
+            [(2, 64, 4, 14, 14)],
+        ),
+        "product_conv3d_temporal": (
+            nn.Sequential(nn.Conv3d(144, 64, (3, 1, 1), (2, 1, 1), (1, 0, 0)), nn.ReLU()),
+            [(2, 144, 8, 7, 7)],
+        ),
+        # Groups as products of their own: channels that fill steps and tiles, or do not, and more
+        # tiles than multiprocessors.
+        "product_grouped": (
+            nn.Sequential(nn.Conv2d(256, 128, 3, padding=1, groups=2), nn.ReLU()),
+            [(4, 256, 14, 14)],
+        ),
+        "product_grouped_narrow": (
+            nn.Sequential(nn.Conv2d(256, 256, 3, 2, 1, groups=8), nn.SiLU()),
+            [(8, 256, 15, 13)],
+        ),
+        "product_grouped_odd": (
+            Residual(nn.Conv2d(120, 312, (3, 5), (1, 2), (2, 3), (2, 1), groups=3)),
+            [(3, 120, 17, 14), (3, 312, 17, 8)],
+        ),
+        "product_grouped_large": (
+            nn.Sequential(nn.Conv2d(256, 256, 3, padding=1, groups=4), nn.ReLU()),
+            [(8, 256, 28, 28)],
+        ),
+        "product_grouped_infinite": (
+            nn.Conv2d(160, 160, 3, padding=1, groups=4),
+            [(2, 160, 14, 14)],
+        ),
     }
     module, shapes = table[name]
     inputs = tuple(torch.randn(shape) for shape in shapes)
     if name.endswith("infinite"):
-        inputs[0][0, 0, 5, 5] = torch.inf
+        # The first channel of a group, before which a step of the sum of another one may end.
+        inputs[0][0, inputs[0].shape[1] // 2, 5, 5] = torch.inf
     if name == "attention_hidden":
         # The first step of the first sequence, and the end of the second one.
         inputs[3][0, :, :, :120] = -torch.inf
@@ -444,6 +493,10 @@ CASES = (
     "dw_four", "dw_two", "dw_one", "dw_rest", "grouped_deep", "grouped_long",
     "conv_swish", "conv_leaky", "conv_sigmoid", "gelu_conv", "tanh_conv",
     "wgmma_swish", "wgmma_1x1_swish", "product_conv", "product_conv_deep", "product_conv_wide",
+    "product_conv3d", "product_conv3d_strided", "product_conv3d_dilated",
+    "product_conv3d_large", "product_conv3d_flat", "product_conv3d_temporal",
+    "product_grouped", "product_grouped_narrow", "product_grouped_odd", "product_grouped_large",
+    "product_grouped_infinite",
 )  # fmt: skip
 #: cuDNN pools no bfloat16; kernels for GELU, tanh, attention and products of many rows have no
 #: float32.
