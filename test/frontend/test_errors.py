@@ -476,6 +476,19 @@ def test_data_dependent_control_flow_is_refused_with_its_line(
     assert set(capfd.readouterr().err.split("\n")) == {"from the model", ""}
 
 
+def test_narrow_module_that_is_not_exported_has_a_hint() -> None:
+    """As in BART, whose layers look for overflows in float16 alone."""
+
+    class Checked(torch.nn.Linear):
+        def forward(self, x: Tensor) -> Tensor:
+            y = super().forward(x)
+            return y.clamp(-1, 1) if y.dtype == torch.float16 and not y.isfinite().all() else y
+
+    with pytest.raises(ExportError, match=r"compile it in float32 with dtype='float16'"):
+        import_module(Checked(3, 3).half().eval(), (torch.ones(2, 3, dtype=torch.float16),))
+    import_module(Checked(3, 3).eval(), (torch.ones(2, 3),))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -109,10 +109,24 @@ def export_module(
             )
             return _decomposed(program) if dynamic_shapes is None else program
     except Exception as error:
-        msg = f"torch.export cannot export the module: {_last_user_line(error)}{_reason(error)}"
+        reason = f"{_last_user_line(error)}{_reason(error)}{_narrow_hint(module)}"
+        msg = f"torch.export cannot export the module: {reason}"
         raise ExportError(msg) from error
     finally:
         torch.backends.mha.set_fastpath_enabled(fast_path)
+
+
+def _narrow_hint(module: torch.nn.Module) -> str:
+    """What to do if a module with 16-bit parameters is not exported: some models branch on values
+    in float16 alone, or mix it with float32."""
+    narrow = {each.dtype for each in module.parameters()} & {torch.float16, torch.bfloat16}
+    if not narrow:
+        return ""
+    name = str(next(iter(narrow))).removeprefix("torch.")
+    return (
+        f"; hint: the module has parameters of {name}; compile it in float32 with "
+        f"dtype={name!r}, which narrows it after the export"
+    )
 
 
 def read_exported(path: str | os.PathLike[str]) -> torch.export.ExportedProgram:
