@@ -134,11 +134,11 @@ cudnn.graph @taps5(%x: !cudnn.tensor_desc<3x32x61x53xf32, NHWC>, %w: !cudnn.tens
 
 // -----
 
-// Neither small nor large: the same kernels, after cuDNN's plan.
+// Neither small nor large: the same kernels, after those of conv_tma.cu.
 // CHECK: cudnn.graph @middle(
-// CHECK-SAME: cudnn.kernels = [{block = 384 : i64, chip = "sm_90a", {{.*}}name = "middle_wgmma_2x32x3"
 // CHECK-SAME: chip = "sm_90a", {{.*}}name = "middle_tma_
-// CHECK-SAME: cudnn.preference = "plan"
+// CHECK-SAME: chip = "sm_90a", {{.*}}name = "middle_wgmma_2x32x3"
+// CHECK-SAME: cudnn.preference = "kernel"
 cudnn.graph @middle(%x: !cudnn.tensor_desc<8x64x32x32xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>, %b: !cudnn.tensor_desc<1x64x1x1xf16, NHWC>) -> !cudnn.tensor_desc<8x64x32x32xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<8x64x32x32xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<8x64x32x32xf32, NHWC>
   %2 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<8x64x32x32xf32, NHWC>, !cudnn.tensor_desc<1x64x1x1xf16, NHWC> -> !cudnn.tensor_desc<8x64x32x32xf32, NHWC>

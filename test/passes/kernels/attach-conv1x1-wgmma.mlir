@@ -51,10 +51,10 @@ cudnn.graph @narrow(%x: !cudnn.tensor_desc<256x16x56x56xf16, NHWC>, %w: !cudnn.t
 
 // -----
 
-// More channels than these kernels have: the others alone, after cuDNN's plan.
+// More channels than these kernels have: those of conv_tma.cu alone.
 // CHECK: llvm.call @convoy_conv_tma_f16_
 // CHECK: cudnn.graph @deep(
-// CHECK-SAME: cudnn.preference = "plan"
+// CHECK-SAME: cudnn.preference = "kernel"
 cudnn.graph @deep(%x: !cudnn.tensor_desc<256x128x56x56xf16, NHWC>, %w: !cudnn.tensor_desc<256x128x1x1xf16, NHWC>, %b: !cudnn.tensor_desc<1x256x1x1xf16, NHWC>) -> !cudnn.tensor_desc<256x256x56x56xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1] : !cudnn.tensor_desc<256x128x56x56xf16, NHWC>, !cudnn.tensor_desc<256x128x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x256x56x56xf32, NHWC>
   %1 = cudnn.pointwise add(%0, %b) type = f32 : !cudnn.tensor_desc<256x256x56x56xf32, NHWC>, !cudnn.tensor_desc<1x256x1x1xf16, NHWC> -> !cudnn.tensor_desc<256x256x56x56xf32, NHWC>

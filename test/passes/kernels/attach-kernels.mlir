@@ -36,12 +36,24 @@ cudnn.graph @few(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor
 
 // -----
 
-// Too large for a kernel to be the first choice: the kernels are offered, and cuDNN's first plan
-// runs until they are measured.
+// Large, with full steps and tiles: a kernel of conv_tma.cu is the first choice.
 // CHECK: cudnn.graph @middle(
-// CHECK-SAME: cudnn.preference = "plan"
+// CHECK-SAME: variant = "tma_
+// CHECK-SAME: cudnn.preference = "kernel"
 cudnn.graph @middle(%x: !cudnn.tensor_desc<2x64x112x112xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<2x64x112x112xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<2x64x112x112xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<2x64x112x112xf32, NHWC>
+  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<2x64x112x112xf32, NHWC> -> !cudnn.tensor_desc<2x64x112x112xf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<2x64x112x112xf16, NHWC>
+}
+
+// -----
+
+// Half of each step is zeros: the kernels are offered, and cuDNN's first plan runs until they are
+// measured.
+// CHECK: cudnn.graph @few_channels(
+// CHECK-SAME: cudnn.preference = "plan"
+cudnn.graph @few_channels(%x: !cudnn.tensor_desc<2x32x112x112xf16, NHWC>, %w: !cudnn.tensor_desc<64x32x3x3xf16, NHWC>) -> !cudnn.tensor_desc<2x64x112x112xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<2x32x112x112xf16, NHWC>, !cudnn.tensor_desc<64x32x3x3xf16, NHWC> -> !cudnn.tensor_desc<2x64x112x112xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<2x64x112x112xf32, NHWC> -> !cudnn.tensor_desc<2x64x112x112xf16, NHWC>
   cudnn.return %1 : !cudnn.tensor_desc<2x64x112x112xf16, NHWC>
 }
