@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from fake_gpu.fixtures import FAKE, W, X, reference
 
+from benchmarks.serving import replicas as benchmark
 from convoy_runtime import ConvoyRuntimeWarning, CudaError, DeviceError, Replicas
 from convoy_runtime.cuda.driver.device import Driver
 from convoy_runtime.cuda.program.executor import CudaProgram
@@ -148,3 +149,17 @@ def test_a_load_that_fails_closes_the_others(artifact: Callable[..., Path]) -> N
     with pytest.raises(DeviceError, match="cuda:2: expected a GPU below 2"):
         Replicas(path, [0, 1, 2])
     assert FAKE.fake_streams() == before
+
+
+def test_benchmark(artifact: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows of one device and of both, with arrays on the host and on the devices."""
+    flags = ["--devices", "cuda:0", "cuda:1", "--seconds", "0.05", "--rounds", "1"]
+    assert benchmark.main([str(artifact()), *flags]) == 0
+    rows = [line.split(" | ")[:2] for line in capsys.readouterr().out.splitlines()[2:]]
+    both = "cuda:0, cuda:1"
+    assert rows == [
+        ["| host", "cuda:0"],
+        ["| host", both],
+        ["| device", "cuda:0"],
+        ["| device", both],
+    ]
