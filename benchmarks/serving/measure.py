@@ -8,6 +8,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +19,12 @@ import numpy as np
 
 __all__ = [
     "Latency",
+    "Load",
     "Rate",
     "Server",
     "Start",
     "Submit",
+    "closed_loop",
     "cpu_seconds_of",
     "latency",
     "rate",
@@ -64,6 +67,23 @@ class Latency:
     p99: float
 
 
+@dataclass(frozen=True)
+class Load:
+    """Requests of a number of clients.
+
+    Attributes:
+        clients: The number of clients.
+        per_second: Requests per second of all clients.
+        p50: The median time of a request in milliseconds.
+        p99: The 99th percentile.
+    """
+
+    clients: int
+    per_second: float
+    p50: float
+    p99: float
+
+
 def rate(
     submit: Submit,
     arrays: list[np.ndarray],
@@ -95,6 +115,40 @@ def rate(
         if now - start < seconds:
             waiting.append(submit(arrays))
     return Rate(count / (now - start), 1e3 * (cpu_seconds() - cpu) / count)
+
+
+def closed_loop(submit: Submit, arrays: list[np.ndarray], clients: int, seconds: float) -> Load:
+    """Sends requests by clients that wait for each result.
+
+    Args:
+        submit: Sends a request; called by several threads.
+        arrays: One array per input.
+        clients: The number of clients, each a thread.
+        seconds: How long clients send requests.
+
+    Returns:
+        The rate until the last result, and the times of all requests.
+
+    Raises:
+        Exception: A request failed.
+    """
+    end = time.perf_counter() + seconds
+
+    def client() -> list[float]:
+        times = []
+        # Two, because percentiles need them.
+        while len(times) < 2 or time.perf_counter() < end:
+            start = time.perf_counter()
+            submit(arrays)()
+            times.append(1e3 * (time.perf_counter() - start))
+        return times
+
+    start = time.perf_counter()
+    with ThreadPoolExecutor(clients) as pool:
+        running = [pool.submit(client) for _ in range(clients)]
+        times = [each for client_times in running for each in client_times.result()]
+    elapsed = time.perf_counter() - start
+    return Load(clients, len(times) / elapsed, median(times), quantiles(times, n=100)[98])
 
 
 def cpu_seconds_of(process: int) -> float:
