@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """Command line flags of all commands that load artifacts: the expected digest, restrictions on
-plans, the plan store, and the files of a run."""
+plans, the plan store, CUDA graphs, and the files of a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import argparse
 import re
 from collections.abc import Container
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 if TYPE_CHECKING:
     from .cuda.plans.options import PlanOptions
@@ -33,10 +33,14 @@ class LoadArguments(TypedDict):
     plan_cache: Path | bool
     digest: str | None
     point: dict[str, int] | None
+    capture_points: list[dict[str, int]] | Literal["all"]
+    max_cuda_graphs: int
 
 
 #: The value of --max-workspace without a limit.
 _NO_LIMIT: Final = "none"
+#: The value of --capture-points that stands for all points.
+_ALL: Final = "all"
 #: Flags: option, field of PlanOptions, its value when given, help.
 _FLAGS = (
     (
@@ -84,6 +88,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="expected digest of the artifact, as printed by `convoy inspect --digest`",
     )
     add_point(parser)
+    graphs = parser.add_argument_group("CUDA graphs of an artifact with dynamic sizes")
+    graphs.add_argument(
+        "--capture-points",
+        action="append",
+        type=_captured,
+        default=[],
+        metavar="NAME=N,...",
+        help="a point whose CUDA graph is captured at load, e.g. batch=8, or all for all points; "
+        "may be repeated; default: each point at its first run",
+    )
+    graphs.add_argument(
+        "--max-cuda-graphs",
+        type=int,
+        default=64,
+        metavar="N",
+        help="the most CUDA graphs that are kept (default: %(default)s)",
+    )
     group = parser.add_argument_group("plan store, besides the plans in the artifact")
     place = group.add_mutually_exclusive_group()
     place.add_argument(
@@ -111,6 +132,10 @@ def add_point(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=N,...",
         help="use one point of an artifact with dynamic sizes, e.g. batch=8",
     )
+
+
+def _captured(text: str) -> dict[str, int] | str:
+    return _ALL if text == _ALL else _point(text)
 
 
 def _point(text: str) -> dict[str, int]:
@@ -195,6 +220,8 @@ def load_arguments(arguments: argparse.Namespace) -> LoadArguments:
         "plan_cache": arguments.plan_cache,
         "digest": arguments.digest,
         "point": arguments.point,
+        "capture_points": _ALL if _ALL in arguments.capture_points else arguments.capture_points,
+        "max_cuda_graphs": arguments.max_cuda_graphs,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import gc
 from collections.abc import Callable
@@ -17,12 +18,14 @@ import convoy_runtime
 from convoy.artifact import HostTensor
 from convoy.dynamic.artifact import PointProgram, write_dynamic_artifact
 from convoy_runtime import ArgumentError, CudaError
+from convoy_runtime.__main__ import main
 from convoy_runtime.cuda.driver.device import Driver
 from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.dynamic.manifest import DynamicTensor, Symbol
 from convoy_runtime.dynamic.program import DynamicProgram
+from convoy_runtime.load_flags import add_arguments, load_arguments
 from convoy_runtime.manifest import Cudnn, Manifest, TensorSpec
 
 W = np.array([1, -2, 3], np.float32)
@@ -232,6 +235,31 @@ def test_graphs_captured_at_load(dynamic: tuple[Path, int]) -> None:
     ):
         with pytest.raises(ArgumentError, match=message):
             convoy_runtime.load(path, **options)  # type: ignore[arg-type]
+
+
+def test_flags_of_cuda_graphs(
+    dynamic: tuple[Path, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, _ = dynamic
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    for flags, captured, most in (
+        ([], (False, False), 64),
+        (["--capture-points", "rows=4", "--max-cuda-graphs", "1"], (False, True), 1),
+        (["--capture-points", "rows=2", "--capture-points", "rows=4"], (True, True), 64),
+        (["--capture-points", "all"], (True, True), 64),
+    ):
+        given = load_arguments(parser.parse_args(flags))
+        assert given["max_cuda_graphs"] == most
+        with convoy_runtime.load(path, **given) as program:
+            points = point_of(program, 2), point_of(program, 4)
+            assert (points[0].is_captured, points[1].is_captured) == captured
+    command = [str(path), "--run", "--capture-points", "all", "--max-cuda-graphs", "1"]
+    assert main(command) == ArgumentError.exit_code
+    assert "at most max_cuda_graphs=1, got 2" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--capture-points", "some"])
+    assert "expected NAME=N,..." in capsys.readouterr().err
 
 
 def test_a_switch_between_captured_points(
