@@ -10,12 +10,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tools.convoy_opt import convoy_opt as run_convoy_opt
+from tools.convoy_opt import convoy_opt_path
 
 if TYPE_CHECKING:
     from convoy_runtime.cuda.cudnn.library import Cudnn
@@ -25,6 +28,15 @@ ROOT = Path(__file__).resolve().parent.parent
 # Elapsed time says nothing about a test on a busy machine.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+
+
+@pytest.fixture(scope="session")
+def convoy_opt() -> Callable[..., str]:
+    """Runs `convoy-opt` with the given flags on text and returns its output; skips if it is not
+    built."""
+    if not (path := convoy_opt_path()).exists():
+        pytest.skip(f"{path} is not built")
+    return lambda text, *flags: run_convoy_opt(text, *flags).stdout
 
 
 @pytest.fixture(scope="session")

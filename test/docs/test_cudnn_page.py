@@ -4,9 +4,8 @@ commands print the shown lines."""
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -89,16 +88,12 @@ def test_error_block_is_refused_with_its_message(block: Block) -> None:
 
 
 @pytest.mark.parametrize("block", PRINTED, ids=_name)
-def test_text_block_is_printed(block: Block) -> None:
+def test_text_block_is_printed(block: Block, convoy_opt: Callable[..., str]) -> None:
     tool, *flags = block.command.split()
     assert tool == "convoy-opt"
-    program = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))
-    done = subprocess.run(
-        [program, "-", *flags], input=block.source, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    output = convoy_opt(block.source, *flags)
     at = 0
     for line in block.text.splitlines():
-        found = done.stdout.find(line, at)
+        found = output.find(line, at)
         assert found >= 0, f"not printed, or not in this order: {line}"
         at = found + len(line)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-from pathlib import Path
+
+from tools.convoy_opt import convoy_opt
 
 __all__ = ["bodies"]
 
@@ -14,7 +13,4 @@ _GRAPH = re.compile(r"^(  cudnn\.graph @\"?([\w.]+)\"?.*?^  })$", re.DOTALL | re
 
 def bodies(text: str) -> dict[str, str]:
     """The body of each graph of a module, by name."""
-    tool = os.environ.get("CONVOY_OPT", str(Path(__file__).parents[2] / "build/bin/convoy-opt"))
-    done = subprocess.run([tool, "-"], input=text, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return {each[1]: each[0] for each in _GRAPH.findall(done.stdout)}
+    return {each[1]: each[0] for each in _GRAPH.findall(convoy_opt(text).stdout)}

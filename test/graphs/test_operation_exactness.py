@@ -3,7 +3,6 @@ does for the same graphs."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
@@ -25,19 +24,18 @@ def tool(name: str) -> str:
 
 @pytest.fixture(scope="module")
 def builder_recordings(
-    run_recorder: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+    run_recorder: Callable[..., Path],
+    convoy_opt: Callable[..., str],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     """The folder with the recordings of our builders."""
     folder = tmp_path_factory.mktemp("builders")
-    opt = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))
     flags = [
         "--convert-cudnn-graphs-to-backend=minimum-version=91900",
         "--convert-cudnn-backend-to-llvm",
     ]
     text = "".join(GRAPHS[name] for name in PROGRAMS)
-    lowered = subprocess.run(
-        [opt, "-", *flags], input=text, capture_output=True, text=True, check=True
-    ).stdout
+    lowered = convoy_opt(text, *flags)
     source, library = folder / "graphs.ll", folder / "graphs.so"
     subprocess.run(
         [tool("mlir-translate"), "--mlir-to-llvmir", "-o", source],

@@ -16,11 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from tools.convoy_opt import convoy_opt
+
 from .matrix import Case
 from .operations import OperationCase
 from .stubs import write_stubs
 
-__all__ = ["ROOT", "AnyCase", "convoy_opt", "prepare", "query_offline", "refusals"]
+__all__ = ["ROOT", "AnyCase", "prepare", "query_offline", "refusals"]
 
 #: A graph about which cuDNN is queried.
 AnyCase = Case | OperationCase
@@ -36,30 +38,6 @@ _VERSION = 91900
 
 def _tool(name: str) -> str:
     return shutil.which(f"{name}-22") or str(_LLVM / name)
-
-
-def convoy_opt(text: str, *flags: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """Runs convoy-opt (`CONVOY_OPT`, by default the one in build).
-
-    Args:
-        text: MLIR, the standard input.
-        flags: The command line.
-        check: Whether a failure is an error.
-
-    Returns:
-        The completed process.
-
-    Raises:
-        RuntimeError: convoy-opt fails, and `check` is set.
-    """
-    program = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))
-    done = subprocess.run(
-        [program, "-", *flags], input=text, capture_output=True, text=True, check=False
-    )
-    if check and done.returncode:
-        message = f"convoy-opt {' '.join(flags)} failed:\n{done.stderr[-4000:]}"
-        raise RuntimeError(message)
-    return done
 
 
 def _graphs(cases: Sequence[AnyCase]) -> str:

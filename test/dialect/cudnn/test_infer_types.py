@@ -3,12 +3,13 @@ determine them."""
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from tools.convoy_opt import convoy_opt_path
 
 ROOT = Path(__file__).resolve().parents[3]
 GRAPHS = sorted((ROOT / "test/passes/cudnn_to_backend/Inputs/graphs").glob("*.mlir"))
@@ -29,9 +30,7 @@ OPEN = {
 @pytest.fixture(scope="module", params=GRAPHS, ids=lambda path: path.stem)
 def file_and_output(request: pytest.FixtureRequest) -> tuple[str, str]:
     """The text of a file, and the output of `convoy-infer-types` on it."""
-    tool = Path(os.environ.get("CONVOY_OPT", ROOT / "build/bin/convoy-opt")).with_name(
-        "convoy-infer-types"
-    )
+    tool = convoy_opt_path().with_name("convoy-infer-types")
     done = subprocess.run([tool, request.param], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return request.param.read_text(), done.stdout

@@ -220,12 +220,6 @@ class Recorder:
 
 
 @pytest.fixture(scope="session")
-def convoy_opt() -> Callable[..., str]:
-    """Runs `convoy-opt` with the given flags on text and returns its output."""
-    return native_library.convoy_opt
-
-
-@pytest.fixture(scope="session")
 def build_library(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., ctypes.CDLL]:
     """Compiles a module's text after lowering it with `flags`, and loads the result."""
 

@@ -3,32 +3,23 @@ clang."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
-__all__ = ["compile_calls", "convoy_opt"]
+from tools.convoy_opt import convoy_opt
+
+__all__ = ["compile_calls"]
 
 _ROOT = Path(__file__).resolve().parents[3]
 _LLVM = Path("/usr/lib/llvm-22/bin")
 
 
-def convoy_opt(text: str, *flags: str) -> str:
-    """Runs `convoy-opt` (CONVOY_OPT, or build/bin/convoy-opt) on text and returns its output."""
-    tool = Path(os.environ.get("CONVOY_OPT", _ROOT / "build/bin/convoy-opt"))
-    done = subprocess.run(
-        [tool, "-", *flags], input=text, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def compile_calls(text: str, path: Path, *flags: str) -> None:
     """Lowers a module's text with `flags`, then with convert-cudnn-backend-to-llvm, and compiles it
     to the library `path`, which exports its functions."""
-    lowered = convoy_opt(text, *flags, "--convert-cudnn-backend-to-llvm")
+    lowered = convoy_opt(text, *flags, "--convert-cudnn-backend-to-llvm").stdout
     assert "cudnn." not in lowered.replace('"cudnn.', ""), "a cudnn op remains"
     translate = shutil.which("mlir-translate-22") or str(_LLVM / "mlir-translate")
     clang = shutil.which("clang-22") or str(_LLVM / "clang")

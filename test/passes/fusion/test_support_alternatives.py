@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from operation_graphs import Graph
 
-from tools.support_table.library import convoy_opt, prepare, query_offline, refusals
+from tools.convoy_opt import convoy_opt
+from tools.support_table.library import prepare, query_offline, refusals
 from tools.support_table.matrix import Case, group_cases
 from tools.support_table.table import is_accepted
 

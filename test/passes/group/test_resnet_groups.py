@@ -4,18 +4,14 @@ reason."""
 from __future__ import annotations
 
 import functools
-import os
 import re
-import subprocess
 from collections import Counter
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 import resnet
 
 from convoy.frontend import import_module
-
-ROOT = Path(__file__).parents[3]
 
 #: Number of calls per graph pattern. ResNet-18 has 20 convolutions, ResNet-50 has 53. Each stage with
 #: another shape has one that downsamples.
@@ -39,24 +35,18 @@ def _imported(name: str) -> str:
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("name", EXPECTED)
-def test_every_convolution_is_fused(name: str, dtype: str) -> None:
-    opt = os.environ.get("CONVOY_OPT", str(ROOT / "build/bin/convoy-opt"))
+def test_every_convolution_is_fused(name: str, dtype: str, convoy_opt: Callable[..., str]) -> None:
     pipeline = f"--convoy-pipeline=from=tcp to=cudnn target=cuda dtype={dtype}"
-    done = subprocess.run(
-        [opt, "-", pipeline], input=_imported(name), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    calls = Counter(re.findall(r"cudnn\.execute @(\w+)_\d+ ", done.stdout))
+    output = convoy_opt(_imported(name), pipeline)
+    calls = Counter(re.findall(r"cudnn\.execute @(\w+)_\d+ ", output))
     # The last layer's cast to f32 is part of its graph.
     last = "matmul_bias" if dtype == "f32" else "matmul_bias_cast"
     expected = Counter({**EXPECTED[name], **TAIL[dtype], last: 1})
     expected.update(STEM)
     assert calls == expected
 
-    main = done.stdout.split("@main(")[1].split("func.func")[0]
+    main = output.split("@main(")[1].split("func.func")[0]
     left = set(re.findall(r"\btcp\.(\w+) %", main))
     assert left <= KERNELS | ({"reduce_mean"} if dtype == "bf16" else set())
-    outside = re.findall(
-        r'\{location = "[^"]*", op = "tcp\.(\w+)", reason = "[^"]+"\}', done.stdout
-    )
+    outside = re.findall(r'\{location = "[^"]*", op = "tcp\.(\w+)", reason = "[^"]+"\}', output)
     assert set(outside) == left

@@ -4,10 +4,7 @@ ends, prepared weights are floats."""
 from __future__ import annotations
 
 import functools
-import os
 import re
-import subprocess
-from pathlib import Path
 
 import pytest
 import torch
@@ -16,19 +13,14 @@ from tcp_reference import run_text
 from torch import Tensor
 
 from convoy.frontend import ImportedModule, import_module
+from tools.convoy_opt import convoy_opt
 
-_ROOT = Path(__file__).parents[3]
 _TORCH = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 
 
 def normalize(text: str, **options: str) -> str:
-    tool = Path(os.environ.get("CONVOY_OPT", _ROOT / "build/bin/convoy-opt"))
-    if not tool.exists():
-        pytest.skip(f"{tool} is not built")
     pipeline = " ".join(["to=normalize", *(f"{key}={value}" for key, value in options.items())])
-    command = [tool, f"--convoy-pipeline={pipeline}", "--mlir-print-op-generic"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    done = convoy_opt(text, f"--convoy-pipeline={pipeline}", "--mlir-print-op-generic")
     # The reference interpreter reads only tcp text, where properties are attributes.
     return re.sub(r'("tcp\.\w+"\([^)]*\)) <(\{.*?\})>', r"\1 \2", done.stdout)
 

@@ -3,10 +3,8 @@ applies to `cuda`, so the test runs the passes before it for `cuda`, and the res
 
 from __future__ import annotations
 
-import os
-import subprocess
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -18,7 +16,6 @@ import convoy
 from convoy.compiler import compile_imported
 from convoy.frontend import import_module
 
-_TOOL = Path(os.environ.get("CONVOY_OPT", Path(__file__).parents[3] / "build/bin/convoy-opt"))
 _BEFORE = (
     "--convert-tcp-to-linalg",
     "--convoy-fuse-elementwise",
@@ -75,27 +72,20 @@ def _repeated(x: Tensor) -> tuple[Tensor, Tensor]:
 _FUNCTIONS = {_pools: 4, _resizes: 2, _rows: 3, _reshaped: 2, _nested: 4, _repeated: 2}
 
 
-def _opt(text: str, passes: tuple[str, ...]) -> str:
-    done = subprocess.run([_TOOL, *passes], input=text, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-@pytest.mark.skipif(not _TOOL.exists(), reason="convoy-opt is not built")
 @pytest.mark.parametrize("function", _FUNCTIONS)
-def test_results_are_the_same(function) -> None:
+def test_results_are_the_same(function, convoy_opt: Callable[..., str]) -> None:
     torch.manual_seed(0)
     inputs = (torch.randn(2, 3, 6, 8).to(memory_format=torch.channels_last),)
     options = convoy.CompileOptions(target="cpu")
     imported = import_module(Function(function).eval(), inputs)
     plain = compile_imported(imported, options)
     text = plain.phases["normalize"].replace('tcp.target = "cpu"', 'tcp.target = "cuda"')
-    copied = _opt(text, _BEFORE)
-    placed = _opt(copied, ("--plan-concat-in-place",))
+    copied = convoy_opt(text, *_BEFORE)
+    placed = convoy_opt(copied, "--plan-concat-in-place")
     assert placed.count("memref.subview") - copied.count("memref.subview") == _FUNCTIONS[function]
     results = []
     for planned in (copied, placed):
-        text = _opt(planned.replace('tcp.target = "cuda"', 'tcp.target = "cpu"'), _AFTER)
+        text = convoy_opt(planned.replace('tcp.target = "cuda"', 'tcp.target = "cpu"'), *_AFTER)
         got = compile_imported(replace(imported, text=text), options, phase="plan").load()(*inputs)
         results.append(got if isinstance(got, tuple) else (got,))
     for one, other in zip(*results, strict=True):
