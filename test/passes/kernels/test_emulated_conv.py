@@ -315,6 +315,12 @@ CASES = {
         2,
         torch.bfloat16,
     ),
+    # One step for each of more tiles than fit into the ring.
+    "groups_point": (
+        Conv((4, 192, 6, 8), 288, (1, 1), (1, 1), (16, 0), (0, 0), (1, 1), groups=4),
+        2,
+        torch.bfloat16,
+    ),
     "groups_temporal": (
         Conv((2, 96, 5, 4, 4), 96, (3, 1, 1), (1, 1, 1), (1, 0, 0), (1, 0, 0), (1, 1, 1), groups=3),
         2,

@@ -56,6 +56,7 @@ struct Block {
   std::vector<char> shared;
   std::vector<Warp> warps;
   Barrier barrier, turns[2];
+  std::vector<Barrier> groups; ///< of four warps
   std::map<u32, CopyBarrier> copyBarriers;
 };
 
@@ -187,6 +188,11 @@ void multiplyWarp(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1, Factor facto
   std::memcpy(c, warp.c[lane], sizeof c);
 }
 
+void waitForGroup() {
+  Barrier &barrier = grid->block().groups[grid->running->thread / kGroupThreads];
+  wait(barrier, barrier.arrive(kGroupThreads));
+}
+
 void syncWarp() { wait(ownWarp().barrier, ownWarp().barrier.arrive(32)); }
 
 void shareRows(u32 address, u32 (&rows)[4]) {
@@ -230,6 +236,7 @@ void runGrid(int blocks, int threads, int cluster, int sharedBytes,
   for (Block &block : own.blocks) {
     block.shared.assign(sharedBytes, '\xff');
     block.warps.resize(threads / 32);
+    block.groups.resize(threads / kGroupThreads);
   }
   own.clusters.resize(blocks / cluster);
   own.fibers.resize(static_cast<size_t>(blocks) * threads);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Takes the place of runtime/device/wgmma.h: products whose factors are in shared memory with the
-// 128-byte swizzle, of which each thread computes its own sums. A factor is its address.
+// 128-byte swizzle, of which each thread computes its own sums. A factor is its address. The
+// products of four warps are complete when all of them have started theirs.
 
 #ifndef CONVOY_EMULATION_WGMMA_H
 #define CONVOY_EMULATION_WGMMA_H
@@ -12,7 +13,8 @@ DEVICE u64 swizzledFactorAt(u32 address, int) { return address; }
 DEVICE u64 further(u64 factor, int bytes) { return factor + bytes; }
 DEVICE void fenceProducts() {}
 DEVICE void commitProducts() {}
-template <int pending> DEVICE void waitProducts() {}
+void waitForGroup();
+template <int pending> DEVICE void waitProducts() { waitForGroup(); }
 template <int count> DEVICE void take(float (&)[count][4]) {}
 
 template <typename T> DEVICE void loadNumbers(T (&to)[16], u64 line) {
