@@ -302,6 +302,25 @@ def test_tuning_tries_kernels_and_engines(write: Write, tmp_path: Path) -> None:
     assert FAKE.fake_links() == links
 
 
+def test_plans_that_compile_are_tuned_unless_a_kernel_is_fast_enough(
+    write: Write, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Engines 46 and 47 compile a kernel."""
+    fake_cudnn.fake_offer(8)
+    compiled = {46, 47}
+    (report,) = load(write(FAST), tune="quick")
+    assert (report.kernel, {trial.engine for trial in report.trials} & compiled) == ("fast", set())
+    assert "cuDNN's heuristics: kernel fast is fast enough" in report.rejected
+    monkeypatch.setattr("convoy_runtime.cuda.tuning.stages._SHORT_MICROSECONDS", 2.0)
+    assert load(write(FAST), tune="quick")[0].kernel == "fast"
+    (report,) = load(write(SLOW), tune="quick")
+    assert {trial.engine for trial in report.trials} >= compiled
+    assert report.engine in compiled
+    # A kernel that cannot be used leaves all plans.
+    (report,) = load(write(replace(FAST, chip="sm_120")), tune="quick")
+    assert report.engine in compiled
+
+
 def test_tuning_keeps_a_faster_engine(write: Write, tmp_path: Path) -> None:
     path = write(SLOW)
     assert load(path)[0].kernel == "slow"

@@ -511,7 +511,7 @@ def test_failed_capture_leaks_nothing(
         return right(*arguments)
 
     monkeypatch.setattr(forms.ProgramCapture, "capture", capture)
-    monkeypatch.setattr("convoy_runtime.cuda.tuning.tuner._MAX_CLOSE_SLOWDOWN", 10.0)
+    monkeypatch.setattr("convoy_runtime.cuda.tuning.candidates._MAX_CLOSE_SLOWDOWN", 10.0)
     with pytest.raises(KeyboardInterrupt):
         convoy_runtime.load(conv, plan_cache=False, tune="full")
     gc.collect()

@@ -255,11 +255,11 @@ def test_engines_that_compile_are_built_ahead(
     assert begun == wanted
     # If there is less to build than it takes to start a process, it is built here.
     begun.clear()
-    monkeypatch.setattr(tuner, "_MIN_JOBS", 5)
+    monkeypatch.setattr("convoy_runtime.cuda.tuning.ahead._MIN_JOBS", 5)
     tried()
     assert begun == []
     # Also if no process can be started.
-    monkeypatch.setattr(tuner, "_MIN_JOBS", 4)
+    monkeypatch.setattr("convoy_runtime.cuda.tuning.ahead._MIN_JOBS", 4)
 
     def take(_: BuildPool) -> None:
         raise build_pool._Ended("the GPU's memory is full")

@@ -18,10 +18,17 @@ from convoy_runtime.value_types import value_type
 
 from .accuracy import is_exact, median_of, mismatch
 
-__all__ = ["Candidate", "Reference", "judge", "ranked", "reference_of"]
+__all__ = ["Candidate", "Reference", "judge", "nearly_fastest", "ranked", "reference_of"]
 
 #: The fewest results that have a meaningful median.
 _MIN_RESULTS: Final = 3
+
+
+#: Candidates slower than the fastest one by more than this factor and by more than this many
+#: microseconds are not compared in the whole program. For short kernels, the gap to the next kernel
+#: is relevant.
+_MAX_CLOSE_SLOWDOWN: Final = 1.06
+_MAX_CLOSE_MICROSECONDS: Final = 1.0
 
 
 @dataclass(slots=True)
@@ -74,6 +81,13 @@ def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
         (each for each in candidates if each.microseconds is not None),
         key=lambda each: each.microseconds or 0.0,
     )
+
+
+def nearly_fastest(found: Sequence[Candidate]) -> list[Candidate]:
+    """Returns those of ranked candidates that are to be compared in the whole program."""
+    fastest = found[0].microseconds or 0.0
+    limit = max(fastest * _MAX_CLOSE_SLOWDOWN, fastest + _MAX_CLOSE_MICROSECONDS)
+    return [each for each in found if (each.microseconds or 0.0) <= limit]
 
 
 @part("comparing results")

@@ -19,7 +19,7 @@ from convoy_runtime.dtypes import DTYPES
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphTensor
 from convoy_runtime.value_types import value_type
 
-__all__ = ["LowerBound", "Speeds", "speeds_of"]
+__all__ = ["LowerBound", "Speeds", "memory_microseconds", "speeds_of"]
 
 #: Transfers per memory clock (double data rate), and bytes per clock between a multiprocessor and
 #: the L2 cache in one direction (NVIDIA's tuning guides).
@@ -60,6 +60,11 @@ def speeds_of(device: Device) -> Speeds:
         * _CACHE_BYTES_PER_CLOCK
     )
     return Speeds(memory or inf, cache or inf, device.attribute("L2_CACHE_SIZE"))
+
+
+def memory_microseconds(graph: Graph, speeds: Speeds) -> float:
+    """Returns the time to transfer each tensor of a graph once at the peak bandwidth of memory."""
+    return sum(map(_bytes, graph.tensors)) / speeds.memory
 
 
 @value_type(frozen=True, slots=True)

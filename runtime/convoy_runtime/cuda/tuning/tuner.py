@@ -5,17 +5,17 @@ and the graph's alternatives on the device."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from convoy_runtime.cuda.cudnn.configs import Config, EngineSupport
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor
 from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.graphs.capture import Stopwatch
-from convoy_runtime.cuda.plans.build_pool import BuildPool, Job
+from convoy_runtime.cuda.plans.build_pool import BuildPool
 from convoy_runtime.cuda.plans.plan import Plan, Queue
 from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.errors import CudnnError
@@ -23,25 +23,21 @@ from convoy_runtime.manifest import Graph
 from convoy_runtime.timings import part
 
 from .accuracy import exact_plan, is_exact
+from .ahead import begin_ahead
 from .alternative_tuner import AlternativeTuner
-from .candidates import Candidate, judge, ranked, reference_of
-from .history import MIN_RANKED_GRAPHS, MORE_RANKS, History, kind_of
+from .candidates import Candidate, Reference, judge, nearly_fastest, ranked, reference_of
+from .history import History
 from .knob_tuner import KnobTuner
 from .levels import ALL, Level
+from .lower_bounds import speeds_of
 from .race import FINALISTS, Race
+from .stages import Sources, is_enough, stages
 
 __all__ = ["Tuner"]
 
-#: Candidates slower than the fastest one by more than this factor and by more than this many
-#: microseconds are not compared in the whole program. For short kernels, the gap to the next kernel
-#: is relevant.
-_MAX_CLOSE_SLOWDOWN = 1.06
-_MAX_CLOSE_MICROSECONDS = 1.0
 #: Slow engines are skipped only if at least this many candidates remain, so that the reference vote
 #: is meaningful.
 _MIN_CANDIDATES = 5
-#: The smallest number of jobs for the pool. Fewer plans are built faster than it starts.
-_MIN_JOBS = 4
 
 
 class Tuner:
@@ -68,6 +64,7 @@ class Tuner:
         self._planner, self._device, self._queue, self._pool = planner, device, queue, pool
         self._level = level
         self._history = history or History()
+        self._speeds = speeds_of(device)
         self._knobs = KnobTuner(planner.builder, device, queue, level)
         self._alternatives = AlternativeTuner(planner, device, level, self._history)
 
@@ -81,29 +78,10 @@ class Tuner:
         """
         if self._pool is None or not self._level.ahead:
             return
-        jobs: list[Job] = []
-        # Graphs whose jobs are in `jobs`, and kinds of graphs without jobs.
-        known: set[object] = set()
-        alike: Counter[object] = Counter()
-        for graph, build in graphs:
-            alike[kind_of(graph)] += 1
-            level = self._level
-            if level.gives_up and alike[kind_of(graph)] > MIN_RANKED_GRAPHS:
-                # The history will probably cut the sources.
-                sources = tuple((source, min(limit, MORE_RANKS)) for source, limit in level.sources)
-                level = replace(level, sources=sources)
-            wanted = [(graph, build, level), *self._alternatives.steps_ahead(graph)]
-            for each, its_build, level in wanted:
-                kind = each.ops, *(tensor.dtype for tensor in each.tensors)
-                if its_build is None or each.name in known or kind in known:
-                    continue
-                new = self._planner.jobs_ahead(each, its_build, level.sources)
-                known.add(each.name if new else kind)
-                jobs += new
-                # The pool does not start a job twice.
-                if len(jobs) >= _MIN_JOBS:
-                    self._pool.ahead(jobs)
-        if len(jobs) < _MIN_JOBS:
+        began = begin_ahead(
+            graphs, self._level, self._planner, self._alternatives, self._speeds, self._pool
+        )
+        if not began:
             self._pool = None
 
     def tune(
@@ -130,7 +108,13 @@ class Tuner:
             operations = self._operation_graph(graph, build, rejected, stack)
             seen: set[tuple[object, ...]] = set()
             support = self._history.support(graph) if self._level.gives_up else EngineSupport()
-            plans = self._build_plans(graph, operations, rejected, seen, support, progress)
+            sources, later = stages(self._level, graph, has_operations=operations is not None)
+            plans = self._build_plans(graph, operations, sources, rejected, seen, support, progress)
+            if not plans and later:
+                plans = self._build_plans(
+                    graph, operations, later, rejected, seen, support, progress
+                )
+                later = []
             candidates = [Candidate(plan, first=index == 0) for index, plan in enumerate(plans)]
             if not candidates and not graph.alternatives:
                 raise self._planner.no_plan(graph, rejected)
@@ -162,6 +146,13 @@ class Tuner:
                 reference = reference_of(graph, candidates, others)
                 judge(graph, candidates, reference)
                 race.time(candidates, self._level)
+            if later:
+                build_more = partial(
+                    self._build_plans, graph, operations, later, rejected, seen, support, progress
+                )
+                reference = self._time_more(
+                    graph, candidates, reference, rejected, build_more, watch
+                )
             if operations is not None:
                 self._knobs.search(
                     graph, operations, candidates, reference, seen, self._pool, watch, progress
@@ -192,7 +183,7 @@ class Tuner:
                 raise self._planner.no_plan(
                     graph, [*rejected, *(str(each.trial()) for each in candidates)]
                 )
-            close_calls = _close_calls(found)
+            close_calls = nearly_fastest(found[:FINALISTS])
             kept.update(id(each.plan) for each in close_calls)
             trials = (
                 *(each.trial() for each in found),
@@ -212,6 +203,40 @@ class Tuner:
                 )
                 for each in close_calls
             ]
+
+    def _time_more(
+        self,
+        graph: Graph,
+        candidates: list[Candidate],
+        reference: Reference,
+        rejected: list[str],
+        build: Callable[[], list[Plan]],
+        watch: Stopwatch,
+    ) -> Reference:
+        """Adds the candidates of the second stage, unless those of the first are fast enough.
+
+        Args:
+            graph: The graph.
+            candidates: Those of the first stage; receives the others.
+            reference: The reference for the results.
+            rejected: Receives the reason if they are.
+            build: Builds the plans of the second stage.
+            watch: Times them.
+
+        Returns:
+            The reference.
+        """
+        best = ranked(candidates)[:FINALISTS]
+        if best and is_enough(graph, best[0].microseconds or 0.0, self._speeds):
+            rejected.append(f"cuDNN's heuristics: {best[0].plan.report.name} is fast enough")
+            return reference
+        more = [Candidate(plan) for plan in build()]
+        candidates += more
+        # A separate race, because workspaces may be larger.
+        with closing(Race(self._device, self._queue, graph, [*best, *more], watch)) as race:
+            reference = race.check(more, reference)
+            race.time([*best, *more], self._level)
+        return reference
 
     def _tune_step(self, graph: Graph, build: Any, progress: Callable[[str], None]) -> list[Plan]:
         """Tunes the graph of an alternative's step, at the level for steps."""
@@ -250,12 +275,13 @@ class Tuner:
         self,
         graph: Graph,
         operations: BackendDescriptor | None,
+        sources: Sources,
         rejected: list[str],
         seen: set[tuple[object, ...]],
         support: EngineSupport,
         progress: Callable[[str], None],
     ) -> list[Plan]:
-        """Returns the plans of all sources of the level, in the order of the sources."""
+        """Returns the plans of some sources, in their order."""
         plans: list[Plan] = []
         slow: list[str] = []
 
@@ -281,13 +307,6 @@ class Tuner:
             slow.extend([] if reason is None else [f"{config}: {reason}"])
             return reason is not None
 
-        # Kernels come before or after plans of cuDNN, as in a load without tuning, and cuBLASLt
-        # last. So the first candidate is what such a load runs.
-        sources = [] if operations is None else list(self._level.sources)
-        sources.insert(
-            0 if graph.preference != "plan" else len(sources), ("kernels", self._level.kernels)
-        )
-        sources.append(("cublaslt", self._level.cublaslt))
         for source, limit in sources:
             if self._level.gives_up:
                 limit = self._history.limit(graph, source, limit)
@@ -306,10 +325,3 @@ class Tuner:
         return sorted(
             plans, key=lambda plan: (order.index(plan.report.heuristic), plan.report.rank)
         )
-
-
-def _close_calls(found: Sequence[Candidate]) -> list[Candidate]:
-    """Returns the finalists among ranked candidates that are nearly as fast as the fastest one."""
-    fastest = found[0].microseconds or 0.0
-    limit = max(fastest * _MAX_CLOSE_SLOWDOWN, fastest + _MAX_CLOSE_MICROSECONDS)
-    return [each for each in found[:FINALISTS] if (each.microseconds or 0.0) <= limit]

@@ -1,0 +1,61 @@
+"""The stages of a graph's candidates: plans that cuDNN compiles are measured where kernels leave
+something to gain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import pytest
+from runtime_fixtures import conv_graph
+
+from convoy_runtime.cuda.tuning.levels import TUNE_LEVELS
+from convoy_runtime.cuda.tuning.lower_bounds import Speeds, memory_microseconds
+from convoy_runtime.cuda.tuning.stages import is_enough, is_probably_enough, stages
+from convoy_runtime.manifest import GraphKernel
+
+QUICK = TUNE_LEVELS["quick"]
+KERNEL = GraphKernel("conv_fast", "fast", grid=1, block=32, shared_bytes=0, chip="sm_80")
+PLAN = conv_graph()
+PREFERRED = replace(PLAN, preference="kernel", kernels=(KERNEL,))
+#: A transfer of all tensors of the graph takes ten microseconds.
+SPEEDS = Speeds(memory=sum(each.bytes for each in PLAN.tensors) / 10.0, cache=inf, cache_bytes=0)
+
+
+def test_plans_that_compile_are_measured_later_where_a_kernel_is_preferred() -> None:
+    first, later = stages(QUICK, PREFERRED, has_operations=True)
+    assert [source for source, _ in first] == ["kernels", "precompiled", "cublaslt"]
+    assert later == [("A", 8)]
+
+
+def test_other_graphs_have_one_stage() -> None:
+    first, later = stages(QUICK, PLAN, has_operations=True)
+    assert [source for source, _ in first] == ["A", "precompiled", "kernels", "cublaslt"]
+    assert later == []
+    # Levels that measure everything.
+    first, later = stages(TUNE_LEVELS["full"], PREFERRED, has_operations=True)
+    assert first[0] == ("kernels", TUNE_LEVELS["full"].kernels)
+    assert [source for source, _ in first][1:] == ["A", "B", "FALLBACK", "engines", "cublaslt"]
+    assert later == []
+    # Graphs that cuDNN does not run.
+    only = replace(PREFERRED, preference="only_kernel", symbol=None)
+    first, later = stages(QUICK, only, has_operations=False)
+    assert ([source for source, _ in first], later) == (["kernels", "cublaslt"], [])
+
+
+def test_short_kernels_and_those_near_the_peak_bandwidth_are_enough() -> None:
+    assert memory_microseconds(PLAN, SPEEDS) == pytest.approx(10.0)
+    assert is_enough(PLAN, 12.4, SPEEDS)
+    assert not is_enough(PLAN, 12.6, SPEEDS)
+    fast = replace(SPEEDS, memory=1000 * SPEEDS.memory)
+    assert is_enough(PLAN, 6.0, fast)
+    assert not is_enough(PLAN, 6.1, fast)
+    # A GPU whose bandwidth is unknown.
+    assert not is_enough(PLAN, 6.1, replace(SPEEDS, memory=inf))
+
+
+def test_small_graphs_probably_need_no_second_stage() -> None:
+    fast = replace(SPEEDS, memory=10 * SPEEDS.memory)
+    assert is_probably_enough(QUICK, PREFERRED, fast)
+    assert not is_probably_enough(QUICK, PREFERRED, SPEEDS)
+    assert not is_probably_enough(QUICK, PLAN, fast)
