@@ -8,9 +8,12 @@
 
 include "mlir/Pass/PassBase.td"
 
+/// A pass that refuses tensors with `?`, and implements `runOnStaticShapes`.
+class StaticShapesPass<string flag, string operation> : PassBase<flag, "::convoy::StaticShapesPass<" # operation # ">">;
+
 //===-- common -----------------------------------------------------------------------------------------------------------===//
 
-def VerifyPhasePass : Pass<"convoy-verify-phase", "::mlir::ModuleOp"> {
+def VerifyPhasePass : StaticShapesPass<"convoy-verify-phase", "::mlir::ModuleOp"> {
   let summary = "check that only ops that are legal after a phase are left";
   let description = [{
     Reports every op whose dialect is not legal at the end of `phase`, with a count per op name.
@@ -19,7 +22,7 @@ def VerifyPhasePass : Pass<"convoy-verify-phase", "::mlir::ModuleOp"> {
   let options = [Option<"phase", "phase", "std::string", "", "name of the phase that has ended">];
 }
 
-def CompleteProgramPass : Pass<"convoy-complete-program", "::mlir::ModuleOp"> {
+def CompleteProgramPass : StaticShapesPass<"convoy-complete-program", "::mlir::ModuleOp"> {
   let summary = "give hand-written IR the names of a program";
   let description = [{
     Sets `tcp.target` of `@main` and the module where it is absent. Arguments that are tensors
@@ -54,7 +57,7 @@ def RunPhasesPass : Pass<"convoy-run-phases", "::mlir::ModuleOp"> {
 
 //===-- normalize --------------------------------------------------------------------------------------------------------===//
 
-def TcpLowerUnsignedPass : Pass<"tcp-lower-unsigned", "::mlir::func::FuncOp"> {
+def TcpLowerUnsignedPass : StaticShapesPass<"tcp-lower-unsigned", "::mlir::func::FuncOp"> {
   let summary = "replace ui8 by i8";
   let description = [{
     Integers are signless from here on, and their ops are signed. A cast from `ui8` extends the sign
@@ -81,7 +84,7 @@ def TcpLowerUnsignedPass : Pass<"tcp-lower-unsigned", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::convoy::tcp::TcpDialect", "::mlir::arith::ArithDialect"];
 }
 
-def TcpApplyDimOrderPass : Pass<"tcp-apply-dim-order", "::mlir::func::FuncOp"> {
+def TcpApplyDimOrderPass : StaticShapesPass<"tcp-apply-dim-order", "::mlir::func::FuncOp"> {
   let summary = "give arguments and results their shape in memory";
   let description = [{
     An argument or result with `tcp.dim_order` becomes the packed tensor that is in memory, and a
@@ -102,7 +105,7 @@ def TcpApplyDimOrderPass : Pass<"tcp-apply-dim-order", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
-def TcpDecomposeConvGradientsPass : Pass<"tcp-decompose-conv-gradients", "::mlir::func::FuncOp"> {
+def TcpDecomposeConvGradientsPass : StaticShapesPass<"tcp-decompose-conv-gradients", "::mlir::func::FuncOp"> {
   let summary = "convert gradients of convolutions to transposed convolutions and convolutions";
   let description = [{
     The gradient of the input is a transposed convolution. The gradient of the weights is a
@@ -127,7 +130,7 @@ def TcpDecomposeConvGradientsPass : Pass<"tcp-decompose-conv-gradients", "::mlir
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
-def TcpDecomposeConvTransposePass : Pass<"tcp-decompose-conv-transpose", "::mlir::func::FuncOp"> {
+def TcpDecomposeConvTransposePass : StaticShapesPass<"tcp-decompose-conv-transpose", "::mlir::func::FuncOp"> {
   let summary = "convert transposed convolutions to convolutions";
   let description = [{
     Inserts `stride - 1` zeros between the input's elements, swaps the weights' channels in each
@@ -151,7 +154,7 @@ def TcpDecomposeConvTransposePass : Pass<"tcp-decompose-conv-transpose", "::mlir
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
-def TcpRaiseActivationsPass : Pass<"tcp-raise-activations", "::mlir::func::FuncOp"> {
+def TcpRaiseActivationsPass : StaticShapesPass<"tcp-raise-activations", "::mlir::func::FuncOp"> {
   let summary = "find activations that are written as arithmetic";
   let description = [{
     A product of x, a number and `1 + tanh(p)`, `1 + erf(p)` or `sigmoid(p)` becomes `tcp.gelu` or
@@ -174,7 +177,7 @@ def TcpRaiseActivationsPass : Pass<"tcp-raise-activations", "::mlir::func::FuncO
   }];
 }
 
-def TcpFoldScaleIntoConvPass : Pass<"tcp-fold-scale-into-conv", "::mlir::func::FuncOp"> {
+def TcpFoldScaleIntoConvPass : StaticShapesPass<"tcp-fold-scale-into-conv", "::mlir::func::FuncOp"> {
   let summary = "fold scales and shifts that are weights into weights and one bias";
   let description = [{
     A multiplication or division by one number per output channel is folded into the weights of the
@@ -200,7 +203,7 @@ def TcpFoldScaleIntoConvPass : Pass<"tcp-fold-scale-into-conv", "::mlir::func::F
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
-def TcpSetDtypePass : Pass<"tcp-set-dtype", "::mlir::func::FuncOp"> {
+def TcpSetDtypePass : StaticShapesPass<"tcp-set-dtype", "::mlir::func::FuncOp"> {
   let summary = "compute in another float type";
   let description = [{
     Converts every float tensor that depends on an input to `dtype`. Inputs are cast at their uses,
@@ -238,7 +241,7 @@ def TcpSetDtypePass : Pass<"tcp-set-dtype", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
-def TcpRaiseAttentionPass : Pass<"tcp-raise-attention", "::mlir::func::FuncOp"> {
+def TcpRaiseAttentionPass : StaticShapesPass<"tcp-raise-attention", "::mlir::func::FuncOp"> {
   let summary = "find attention that is written as products and a softmax";
   let description = [{
     For `cuda`, products and the softmax between them become `tcp.attention` where the support table
@@ -272,7 +275,7 @@ def TcpRaiseAttentionPass : Pass<"tcp-raise-attention", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect", "::convoy::cudnn::CudnnDialect"];
 }
 
-def TcpPadAttentionPass : Pass<"tcp-pad-attention", "::mlir::func::FuncOp"> {
+def TcpPadAttentionPass : StaticShapesPass<"tcp-pad-attention", "::mlir::func::FuncOp"> {
   let summary = "pad the heads of attention to multiples of 16 bytes (cuda)";
   let description = [{
     Attention in 16-bit floats that the support table refuses, but accepts if its last dims are
@@ -310,7 +313,7 @@ def TcpPadAttentionPass : Pass<"tcp-pad-attention", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"paddedCount", "padded attention", "number of attention ops whose heads were padded">];
 }
 
-def TcpDecomposeAttentionPass : Pass<"tcp-decompose-attention", "::mlir::func::FuncOp"> {
+def TcpDecomposeAttentionPass : StaticShapesPass<"tcp-decompose-attention", "::mlir::func::FuncOp"> {
   let summary = "convert attention that cuDNN does not support to products and a softmax";
   let description = [{
     For `cpu`, and for attention that the support table refuses, e.g. heads with more than 256
@@ -329,7 +332,7 @@ def TcpDecomposeAttentionPass : Pass<"tcp-decompose-attention", "::mlir::func::F
   let dependentDialects = ["::mlir::arith::ArithDialect", "::convoy::cudnn::CudnnDialect"];
 }
 
-def TcpUnflattenProductsPass : Pass<"tcp-unflatten-products", "::mlir::func::FuncOp"> {
+def TcpUnflattenProductsPass : StaticShapesPass<"tcp-unflatten-products", "::mlir::func::FuncOp"> {
   let summary = "give products with weights the dims that are merged to rows before them";
   let description = [{
     The rows of a product with a weight are independent. With all of its dims `tcp-channels-last` can
@@ -354,7 +357,7 @@ def TcpUnflattenProductsPass : Pass<"tcp-unflatten-products", "::mlir::func::Fun
   let statistics = [Statistic<"unflattenedCount", "unflattened products", "number of products that got more dims">];
 }
 
-def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
+def TcpChannelsLastPass : StaticShapesPass<"tcp-channels-last", "::mlir::func::FuncOp"> {
   let summary = "convert convolutions and pools to channels-last, and sink the transposes";
   let description = [{
     Transposes sink until they meet their inverse or the end of the function. They sink through
@@ -386,7 +389,7 @@ def TcpChannelsLastPass : Pass<"tcp-channels-last", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::convoy::tcp::TcpDialect", "::mlir::arith::ArithDialect"];
 }
 
-def TcpSinkCastsPass : Pass<"tcp-sink-casts", "::mlir::func::FuncOp"> {
+def TcpSinkCastsPass : StaticShapesPass<"tcp-sink-casts", "::mlir::func::FuncOp"> {
   let summary = "sink widening casts below ops that move elements";
   let description = [{
     A cast to a float type with more bits sinks below `index_select`, `slice` and `transpose`, which
@@ -409,7 +412,7 @@ def TcpSinkCastsPass : Pass<"tcp-sink-casts", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"sunkCount", "sunk casts", "number of casts that were sunk">];
 }
 
-def TcpSplitGatesPass : Pass<"tcp-split-gates", "::mlir::func::FuncOp"> {
+def TcpSplitGatesPass : StaticShapesPass<"tcp-split-gates", "::mlir::func::FuncOp"> {
   let summary = "split products whose halves are multiplied (cuda)";
   let description = [{
     A gated layer such as GEGLU is often one product with a weight, of whose columns one half is
@@ -441,7 +444,7 @@ def TcpSplitGatesPass : Pass<"tcp-split-gates", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"splitCount", "split products", "number of products that became two">];
 }
 
-def TcpFlattenProductsPass : Pass<"tcp-flatten-products", "::mlir::func::FuncOp"> {
+def TcpFlattenProductsPass : StaticShapesPass<"tcp-flatten-products", "::mlir::func::FuncOp"> {
   let summary = "collapse batch dims of matrix products, and sink reshapes of products below elementwise ops";
   let description = [{
     cuDNN's matrix products have at most three dims, and a group is a chain without reshapes. A batch
@@ -467,7 +470,7 @@ def TcpFlattenProductsPass : Pass<"tcp-flatten-products", "::mlir::func::FuncOp"
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
-def TcpMergeProductsPass : Pass<"tcp-merge-products", "::mlir::func::FuncOp"> {
+def TcpMergeProductsPass : StaticShapesPass<"tcp-merge-products", "::mlir::func::FuncOp"> {
   let summary = "merge products with the same left factor that attention reads through views (cuda)";
   let description = [{
     Query, key and value of attention are often three products of the same input with weights. One
@@ -494,7 +497,7 @@ def TcpMergeProductsPass : Pass<"tcp-merge-products", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"mergedCount", "merged products", "number of products that were merged with others">];
 }
 
-def TcpPadChannelsPass : Pass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
+def TcpPadChannelsPass : StaticShapesPass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
   let summary = "pad channel counts for which cuDNN has no fast kernel (cuda)";
   let description = [{
     Pads the input and the weights of a channels-last convolution with 3 input channels and without
@@ -516,7 +519,7 @@ def TcpPadChannelsPass : Pass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
-def TcpHoistWeightsPass : Pass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
+def TcpHoistWeightsPass : StaticShapesPass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
   let summary = "move ops that depend only on weights into @prepare_weights";
   let description = [{
     `@prepare_weights` has the weights of `@main` as arguments and returns the prepared weights,
@@ -554,7 +557,7 @@ def TcpHoistWeightsPass : Pass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
 
 //===-- group ------------------------------------------------------------------------------------------------------------===//
 
-def TcpFormStemsPass : Pass<"tcp-form-stems", "::mlir::func::FuncOp"> {
+def TcpFormStemsPass : StaticShapesPass<"tcp-form-stems", "::mlir::func::FuncOp"> {
   let summary = "form groups of the first layers of convolutional networks, for Convoy's stem kernels";
   let description = [{
     A convolution of an NCHW image with few channels and stride 2, bias, relu and 3x3 max pooling
@@ -567,7 +570,7 @@ def TcpFormStemsPass : Pass<"tcp-form-stems", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
-def TcpFormRecurrentPass : Pass<"tcp-form-recurrent", "::mlir::func::FuncOp"> {
+def TcpFormRecurrentPass : StaticShapesPass<"tcp-form-recurrent", "::mlir::func::FuncOp"> {
   let summary = "form groups of the loops of recurrent networks, for Convoy's recurrent kernels";
   let description = [{
     A `tcp.scan` that is one direction of a layer of an LSTM, a GRU or an RNN becomes a group with the
@@ -592,7 +595,7 @@ def TcpFormRecurrentPass : Pass<"tcp-form-recurrent", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
-def TcpFormGroupsPass : Pass<"tcp-form-groups", "::mlir::func::FuncOp"> {
+def TcpFormGroupsPass : StaticShapesPass<"tcp-form-groups", "::mlir::func::FuncOp"> {
   let summary = "form groups of ops that cuDNN supports as one graph";
   let description = [{
     Each convolution, matrix product, pooling and spatial mean that the support table accepts
@@ -620,7 +623,7 @@ def TcpFormGroupsPass : Pass<"tcp-form-groups", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::convoy::tcp::TcpDialect", "::convoy::cudnn::CudnnDialect"];
 }
 
-def TcpVerifyGroupsPass : Pass<"tcp-verify-groups", "::mlir::ModuleOp"> {
+def TcpVerifyGroupsPass : StaticShapesPass<"tcp-verify-groups", "::mlir::ModuleOp"> {
   let summary = "check that each group is one graph that the support table accepts";
   let description = [{
     A group has one anchor and one result, and the table has a row for the role of each operation
@@ -633,7 +636,7 @@ def TcpVerifyGroupsPass : Pass<"tcp-verify-groups", "::mlir::ModuleOp"> {
 
 //===-- cudnn ------------------------------------------------------------------------------------------------------------===//
 
-def TcpCollectOutsidePass : Pass<"tcp-collect-outside", "::mlir::ModuleOp"> {
+def TcpCollectOutsidePass : StaticShapesPass<"tcp-collect-outside", "::mlir::ModuleOp"> {
   let summary = "move the reasons of ops outside of groups into the manifest";
   let description = [{
     Each `tcp.outside` attribute becomes an entry `{op, location, reason}` of `outside` in
@@ -641,7 +644,7 @@ def TcpCollectOutsidePass : Pass<"tcp-collect-outside", "::mlir::ModuleOp"> {
   }];
 }
 
-def ConvertTcpToCudnnPass : Pass<"convert-tcp-to-cudnn", "::mlir::ModuleOp"> {
+def ConvertTcpToCudnnPass : StaticShapesPass<"convert-tcp-to-cudnn", "::mlir::ModuleOp"> {
   let summary = "convert groups to cuDNN graphs and calls of them";
   let description = [{
     Each `tcp.isolated_group` becomes a `cudnn.execute` of a `cudnn.graph`; equal groups share one
@@ -731,7 +734,7 @@ def CudnnAddAlternativesPass : Pass<"cudnn-add-alternatives", "::mlir::ModuleOp"
 
 //===-- linalg -----------------------------------------------------------------------------------------------------------===//
 
-def TcpSinkReshapesPass : Pass<"tcp-sink-reshapes", "::mlir::func::FuncOp"> {
+def TcpSinkReshapesPass : StaticShapesPass<"tcp-sink-reshapes", "::mlir::func::FuncOp"> {
   let summary = "move reshapes that merge dims after elementwise ops";
   let description = [{
     The reshape between a norm, a softmax or an elementwise op and an elementwise op moves after the
@@ -755,7 +758,7 @@ def TcpSinkReshapesPass : Pass<"tcp-sink-reshapes", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"sunkCount", "sunk", "reshapes moved">];
 }
 
-def ConvertTcpToLinalgPass : Pass<"convert-tcp-to-linalg", "::mlir::func::FuncOp"> {
+def ConvertTcpToLinalgPass : StaticShapesPass<"convert-tcp-to-linalg", "::mlir::func::FuncOp"> {
   let summary = "lower tcp ops to linalg on tensors";
   let description = [{
     Elementwise ops become one `linalg.generic` each, convolutions and matrix products named ops,

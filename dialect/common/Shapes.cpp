@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialect/common/Shapes.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
 
@@ -10,7 +11,12 @@ std::string str(ArrayRef<int64_t> array) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "[";
-  llvm::interleaveComma(array, os);
+  llvm::interleaveComma(array, os, [&](int64_t size) {
+    if (ShapedType::isDynamic(size))
+      os << '?';
+    else
+      os << size;
+  });
   os << "]";
   return text;
 }

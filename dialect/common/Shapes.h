@@ -10,7 +10,7 @@
 
 namespace convoy {
 
-/// Formats `array` for messages, e.g. `[1, 64, 56, 56]`.
+/// Formats `array` for messages, e.g. `[1, 64, 56, 56]`, with `?` for dynamic sizes.
 std::string str(llvm::ArrayRef<int64_t> array);
 
 /// Broadcast of shapes of equal rank; failure when two dims differ and neither is 1.

@@ -91,7 +91,6 @@ static StringRef reasonAgainst(StringRef name) {
       .Cases({"divsi", "divui"}, "its 'tcp.div' of signed integers always rounds toward zero")
       .Case("gather_nd", "tcp.gather and tcp.index_select have the indices of one dim")
       .Case("custom_op", "it has no opaque ops, because each op has a lowering")
-      .Cases({"symbolic_int", "bind_symbolic_shape"}, "its shapes are static")
       .Default("");
 }
 

@@ -67,6 +67,8 @@ struct SelectToBroadcast : public OpRewritePattern<SelectOp> {
     if (!matchPattern(op.getCondition(), m_Constant(&condition)))
       return rewriter.notifyMatchFailure(op, "its condition is not a constant of one value");
     Value chosen = condition.getSplatValue<bool>() ? op.getOnTrue() : op.getOnFalse();
+    if (!op.getType().hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "the size of a ? may be that of another operand");
     rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), chosen);
     return success();
   }
@@ -82,6 +84,8 @@ struct TransposeToReshape : public OpRewritePattern<TransposeOp> {
                   [&](int64_t dim) { return shapeOf(op.getInput())[dim] != 1; });
     if (!llvm::is_sorted(moved))
       return rewriter.notifyMatchFailure(op, "moves elements");
+    if (op.getType().getNumDynamicDims() > 1)
+      return rewriter.notifyMatchFailure(op, "a reshape does not determine several ?");
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), op.getInput());
     return success();
   }

@@ -37,7 +37,7 @@ void convoy::tcp::setTarget(Operation *op, Target target) {
 bool convoy::tcp::hasTensorSize(ShapedType type) {
   int64_t elements = 1;
   for (int64_t size : type.getShape()) {
-    // Count a dim of 0 as 1, so that sums over the other dims fit as well.
+    // Count a dim of 0 or `?` as 1, so that sums over the other dims fit as well.
     int64_t counted = std::max<int64_t>(size, 1);
     if (counted > kMaxElements / elements)
       return false;

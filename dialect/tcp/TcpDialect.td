@@ -10,6 +10,7 @@ include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialect/tcp/TcpInterfaces.td"
 
 def Tcp_Dialect : Dialect {
   let name = "tcp";
@@ -17,11 +18,17 @@ def Tcp_Dialect : Dialect {
   let summary = "tensor ops with Torch semantics, after decompositions";
   let description = [{
     Tensor Compute Primitives: the ops of a Torch model after decompositions, with explicit type
-    promotion and shapes. Values are immutable tensors of static shape. Elementwise ops have
+    promotion and shapes. Values are immutable ranked tensors. Elementwise ops have
     operands of equal rank and broadcast dims of size 1; batch dims of `matmul` broadcast as well.
     Reductions keep the reduced dims with size 1. Dims are in Torch's order (N, C, spatial) unless
     `channels_last` is set. Simplifications preserve all values including infinities and NaN, except
     the sign of zero.
+
+    A dim may be `?`. It never broadcasts: its size is that of the result, also if it is 1.
+    Verifiers check all dims that are numbers, and accept a `?` where a number follows from the
+    operands. `tcp.symbolic_int` declares a symbol, and `tcp.bind_symbolic_shape` gives a value the
+    sizes that it has for values of the symbols. `tcp-specialize-symbols` replaces all of them by
+    numbers, which the phases expect.
 
     Attributes of the dialect on functions and modules: `tcp.input`, `tcp.weight`, `tcp.prepared`
     and `tcp.output`, the names of arguments and results, and `tcp.target` are strings; `tcp.arena`
@@ -61,10 +68,10 @@ class Tcp_EnumString<EnumInfo info> : Attr<StrAttr.predicate, StrAttr.summary> {
 }
 
 /// Tensors whose sizes and offsets in bytes fit into 64 bits, with a margin for padding, strides
-/// and packing.
+/// and packing, if each `?` is 1.
 class Tcp_TensorOf<list<Type> elements>
-    : ConfinedType<StaticShapeTensorOf<elements>, [CPred<"::convoy::tcp::hasTensorSize(::llvm::cast<::mlir::ShapedType>($_self))">],
-                   StaticShapeTensorOf<elements>.summary # " of at most 2^40 elements", "::mlir::RankedTensorType">;
+    : ConfinedType<RankedTensorOf<elements>, [CPred<"::convoy::tcp::hasTensorSize(::llvm::cast<::mlir::ShapedType>($_self))">],
+                   RankedTensorOf<elements>.summary # " of at most 2^40 elements", "::mlir::RankedTensorType">;
 /// The integers of `arith`, which are signed, and the unsigned ones that phase `normalize` replaces.
 def Tcp_Tensor : Tcp_TensorOf<[AnyFloat, AnySignlessInteger, UI8]>;
 def Tcp_FloatTensor : Tcp_TensorOf<[AnyFloat]>;
@@ -73,11 +80,13 @@ def Tcp_BoolTensor : Tcp_TensorOf<[I1]>;
 def Tcp_IndexTensor : Tcp_TensorOf<[I32, I64]>;
 
 /// The result's shape is the broadcast of the operands' shapes, and each element depends only on
-/// the operands' elements at its index. The verifier expects equal ranks: list a trait that checks
-/// them first.
+/// the operands' elements at its index.
 def Tcp_Elementwise : NativeOpTrait<"Elementwise"> {
   let cppNamespace = "::convoy::tcp";
 }
+
+/// The op has its own rule for the shape of its result (TcpInferShapes.cpp).
+def Tcp_InfersShape : DeclareOpInterfaceMethods<Tcp_ShapeOpInterface, ["inferShape"]>;
 
 class Tcp_Op<string mnemonic, list<Trait> traits = []> : Op<Tcp_Dialect, mnemonic, !listconcat([Pure], traits)>;
 

@@ -8,7 +8,7 @@
 include "dialect/tcp/TcpDialect.td"
 
 class Tcp_UnaryOp<string mnemonic, string what, string aten, Constraint type, list<Trait> traits = []>
-    : Tcp_Op<mnemonic, !listconcat([SameOperandsAndResultType, Tcp_Elementwise], traits)> {
+    : Tcp_Op<mnemonic, !listconcat([SameOperandsAndResultType, Tcp_Elementwise, Tcp_ShapeOpInterface], traits)> {
   let summary = what;
   let description = "Elementwise " # what # " (" # aten # ").\n\n```mlir\n%y = tcp." # mnemonic #
                     " %x : tensor<4xf32> -> tensor<4xf32>\n```\n";
@@ -92,7 +92,7 @@ def Tcp_ClampOp : Tcp_UnaryOp<"clamp", "limit to a range", "aten.clamp, relu, re
   }];
 }
 
-def Tcp_CastOp : Tcp_Op<"cast", [SameOperandsAndResultShape, Tcp_Elementwise]> {
+def Tcp_CastOp : Tcp_Op<"cast", [SameOperandsAndResultShape, Tcp_Elementwise, Tcp_ShapeOpInterface]> {
   let summary = "converts to another element type";
   let description = [{
     Float to float rounds to nearest even, float to integer truncates toward zero, and the
@@ -109,7 +109,7 @@ def Tcp_CastOp : Tcp_Op<"cast", [SameOperandsAndResultShape, Tcp_Elementwise]> {
 }
 
 class Tcp_BinaryOp<string mnemonic, string what, string aten, list<Trait> traits = []>
-    : Tcp_Op<mnemonic, !listconcat([SameOperandsAndResultElementType, SameOperandsAndResultRank, Tcp_Elementwise], traits)> {
+    : Tcp_Op<mnemonic, !listconcat([SameOperandsAndResultElementType, SameOperandsAndResultRank, Tcp_Elementwise, Tcp_ShapeOpInterface], traits)> {
   let summary = what;
   let description = "Elementwise " # what # " (" # aten # ").\n\n**Constraints**\n\n* (c1) each result dim is the operands' "
                     "dim; dims of size 1 broadcast.\n\n```mlir\n%y = tcp." # mnemonic #
@@ -145,7 +145,7 @@ def Tcp_ShiftLeftOp : Tcp_IntBinaryOp<"shift_left", "product with two to the sec
 def Tcp_ShiftRightOp : Tcp_IntBinaryOp<"shift_right", "quotient by two to the second, rounded down, -1 or 0 if the second is negative or not below the number of bits,", "aten.bitwise_right_shift">;
 def Tcp_GcdOp : Tcp_IntBinaryOp<"gcd", "greatest common divisor, which is positive, or 0 of two zeros,", "aten.gcd", [Commutative]>;
 
-def Tcp_CopysignOp : Tcp_Op<"copysign", [SameOperandsAndResultElementType, SameOperandsAndResultRank, Tcp_Elementwise]> {
+def Tcp_CopysignOp : Tcp_Op<"copysign", [SameOperandsAndResultElementType, SameOperandsAndResultRank, Tcp_Elementwise, Tcp_ShapeOpInterface]> {
   let summary = "magnitude of the first with the sign of the second";
   let description = [{
     The sign of a zero and of a NaN counts (aten.copysign).
@@ -167,7 +167,7 @@ def Tcp_ComparePredicate : Tcp_Enum<"ComparePredicate", "a comparison of two num
   I32EnumCase<"Eq", 0, "eq">, I32EnumCase<"Ne", 1, "ne">, I32EnumCase<"Lt", 2, "lt">, I32EnumCase<"Le", 3, "le">,
   I32EnumCase<"Gt", 4, "gt">, I32EnumCase<"Ge", 5, "ge">]>;
 
-def Tcp_CompareOp : Tcp_Op<"compare", [SameOperandsElementType, SameOperandsAndResultRank, Tcp_Elementwise]> {
+def Tcp_CompareOp : Tcp_Op<"compare", [SameOperandsElementType, SameOperandsAndResultRank, Tcp_Elementwise, Tcp_ShapeOpInterface]> {
   let summary = "compares two tensors";
   let description = [{
     `predicate` is one of `eq`, `ne`, `lt`, `le`, `gt`, `ge`. Comparisons with NaN are false, except
@@ -189,7 +189,7 @@ def Tcp_CompareOp : Tcp_Op<"compare", [SameOperandsElementType, SameOperandsAndR
   let hasFolder = 1;
 }
 
-def Tcp_SelectOp : Tcp_Op<"select", [SameOperandsAndResultRank, Tcp_Elementwise, AllElementTypesMatch<["on_true", "on_false", "output"]>]> {
+def Tcp_SelectOp : Tcp_Op<"select", [SameOperandsAndResultRank, Tcp_Elementwise, Tcp_ShapeOpInterface, AllElementTypesMatch<["on_true", "on_false", "output"]>]> {
   let summary = "selects between two tensors";
   let description = [{
     The element of `on_true` where the condition is true, of `on_false` elsewhere (aten.where).

@@ -37,11 +37,10 @@ static bool isSplat(Attribute attribute, int64_t number) {
   return isIntSplat(attribute, number);
 }
 
-static DenseElementsAttr splatOf(Type type, const APFloat &value) {
-  return DenseElementsAttr::get(cast<ShapedType>(type), value);
-}
-static DenseElementsAttr splatOf(Type type, const APInt &value) {
-  return DenseElementsAttr::get(cast<ShapedType>(type), value);
+/// A constant of one value; null if the type has a `?`.
+template <typename Value> static DenseElementsAttr splatOf(Type type, const Value &value) {
+  auto shaped = cast<ShapedType>(type);
+  return shaped.hasStaticShape() ? DenseElementsAttr::get(shaped, value) : DenseElementsAttr();
 }
 
 /// Folds a unary op on a float splat; `function` updates its argument in place.
@@ -232,7 +231,7 @@ OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult MaximumOp::fold(FoldAdaptor adaptor) {
-  if (getLhs() == getRhs())
+  if (getLhs() == getRhs() && getLhs().getType() == getType())
     return getLhs();
   if (isFloatSplat(adaptor.getRhs(), -std::numeric_limits<double>::infinity()) &&
       getLhs().getType() == getType())
@@ -243,7 +242,7 @@ OpFoldResult MaximumOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult MinimumOp::fold(FoldAdaptor adaptor) {
-  if (getLhs() == getRhs())
+  if (getLhs() == getRhs() && getLhs().getType() == getType())
     return getLhs();
   if (isFloatSplat(adaptor.getRhs(), std::numeric_limits<double>::infinity()) &&
       getLhs().getType() == getType())

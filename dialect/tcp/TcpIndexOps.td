@@ -7,10 +7,11 @@
 
 include "dialect/tcp/TcpDialect.td"
 
-def Tcp_IotaOp : Tcp_Op<"iota", [Pure]> {
+def Tcp_IotaOp : Tcp_Op<"iota", [Tcp_InfersShape]> {
   let summary = "the index along one dim";
   let description = [{
-    `output[..., i, ...] = i`, where `i` is the index in `dim` (aten.arange, numpy.arange).
+    `output[..., i, ...] = i`, where `i` is the index in `dim` (aten.arange, numpy.arange). A
+    `?` of the result needs a `tcp.bind_symbolic_shape`.
 
     **Constraints**
 
@@ -26,7 +27,7 @@ def Tcp_IotaOp : Tcp_Op<"iota", [Pure]> {
   let hasVerifier = 1;
 }
 
-class Tcp_IndexOp<string mnemonic> : Tcp_Op<mnemonic, [AllElementTypesMatch<["input", "output"]>]> {
+class Tcp_IndexOp<string mnemonic> : Tcp_Op<mnemonic, [AllElementTypesMatch<["input", "output"]>, Tcp_InfersShape]> {
   let arguments = (ins Tcp_Tensor:$input, Tcp_IndexTensor:$indices, IndexAttr:$dim);
   let results = (outs Tcp_Tensor:$output);
   let assemblyFormat = "$input `,` $indices attr-dict `:` type($input) `,` type($indices) `->` type($output)";
@@ -76,7 +77,7 @@ def Tcp_ScatterKind : Tcp_Enum<"ScatterKind", "how tcp.scatter combines an eleme
   I32EnumCase<"Set", 0, "set">, I32EnumCase<"Add", 1, "add">, I32EnumCase<"Mul", 2, "mul">,
   I32EnumCase<"Max", 3, "max">, I32EnumCase<"Min", 4, "min">]>;
 
-def Tcp_ScatterOp : Tcp_Op<"scatter", [AllElementTypesMatch<["input", "updates", "output"]>]> {
+def Tcp_ScatterOp : Tcp_Op<"scatter", [AllElementTypesMatch<["input", "updates", "output"]>, Tcp_InfersShape]> {
   let summary = "the input with elements replaced by, or combined with, updates";
   let description = [{
     Begins with `output = input`. For each element of `updates`, in row-major order:
@@ -110,7 +111,7 @@ def Tcp_ScatterOp : Tcp_Op<"scatter", [AllElementTypesMatch<["input", "updates",
   let hasVerifier = 1;
 }
 
-def Tcp_ArgsortOp : Tcp_Op<"argsort", [SameOperandsAndResultShape]> {
+def Tcp_ArgsortOp : Tcp_Op<"argsort", [SameOperandsAndResultShape, Tcp_ShapeOpInterface]> {
   let summary = "positions of elements in ascending or descending order, along the last dim";
   let description = [{
     `input[a..., output[a..., 0]]`, `input[a..., output[a..., 1]]`, ... are in order (aten.argsort,

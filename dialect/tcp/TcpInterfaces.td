@@ -25,4 +25,25 @@ def Tcp_ConvOpInterface : OpInterface<"ConvOpInterface"> {
   ];
 }
 
+def Tcp_ShapeOpInterface : OpInterface<"ShapeOpInterface"> {
+  let cppNamespace = "::convoy::tcp";
+  let description = [{
+    An op with one result, whose shape follows from those of the operands, as far as they determine
+    it. The verifier compares it with the type of the result.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The shape of the result for operands of the given shapes, which refine those of their types.
+      A dim that the operands do not determine is unknown. Emits an error if the shapes contradict
+      the op's constraints for all values of the symbols. The default is the broadcast of the
+      operands.
+    }], "::llvm::FailureOr<::convoy::tcp::Dims>", "inferShape",
+    (ins "::llvm::ArrayRef<::convoy::tcp::Dims>":$operands, "const ::convoy::tcp::Symbols &":$symbols), "",
+    [{ return ::convoy::tcp::detail::inferBroadcast($_op, operands, symbols); }]>,
+  ];
+  // After the op's verifier, which checks the attributes that shapes are inferred with.
+  let verifyWithRegions = 1;
+  let verify = [{ return ::convoy::tcp::detail::verifyShape($_op); }];
+}
+
 #endif // CONVOY_TCP_INTERFACES

@@ -6,10 +6,9 @@
 #define CONVOY_TCP_LINEAR_OPS
 
 include "dialect/tcp/TcpDialect.td"
-include "dialect/tcp/TcpInterfaces.td"
 
 class Tcp_ConvOp<string mnemonic, string rank, string example>
-    : Tcp_Op<mnemonic, [Tcp_ConvOpInterface,
+    : Tcp_Op<mnemonic, [Tcp_ConvOpInterface, Tcp_InfersShape,
                         AllElementTypesMatch<["input", "weights", "output"]>]> {
   let summary = rank # "-D convolution";
   let description = "Cross-correlation of the input with the weights over " # rank # [{ spatial dims (aten.convolution, not transposed).
@@ -42,7 +41,7 @@ def Tcp_Conv3dOp : Tcp_ConvOp<"conv3d", "3",
   "%y = tcp.conv3d %x, %w {dilation = array<i64: 1, 1, 1>, pad = array<i64: 0, 0, 0, 0, 0, 0>, stride = array<i64: 1, 1, 1>}\n"
   "    : tensor<1x8x4x8x8xf32>, tensor<4x8x1x1x1xf32> -> tensor<1x4x4x8x8xf32>">;
 
-def Tcp_ConvTransposeOp : Tcp_Op<"conv_transpose", [AllElementTypesMatch<["input", "weights", "output"]>]> {
+def Tcp_ConvTransposeOp : Tcp_Op<"conv_transpose", [Tcp_InfersShape, AllElementTypesMatch<["input", "weights", "output"]>]> {
   let summary = "transposed convolution over 1 to 3 spatial dims";
   let description = [{
     The gradient of a convolution with respect to its input (aten.convolution, transposed). Weights
@@ -76,7 +75,7 @@ class Tcp_ConvGradientOp<string mnemonic, list<Trait> traits> : Tcp_Op<mnemonic,
 }
 
 def Tcp_ConvBackwardDataOp
-    : Tcp_ConvGradientOp<"conv_backward_data", [AllElementTypesMatch<["gradient", "weights", "output"]>]> {
+    : Tcp_ConvGradientOp<"conv_backward_data", [Tcp_InfersShape, AllElementTypesMatch<["gradient", "weights", "output"]>]> {
   let summary = "gradient of a convolution with respect to its input";
   let description = [{
     The gradient of the input, from the gradient of the output and the weights of a convolution with
@@ -105,7 +104,7 @@ def Tcp_ConvBackwardDataOp
 }
 
 def Tcp_ConvBackwardFilterOp
-    : Tcp_ConvGradientOp<"conv_backward_filter", [AllElementTypesMatch<["input", "gradient", "output"]>]> {
+    : Tcp_ConvGradientOp<"conv_backward_filter", [Tcp_InfersShape, AllElementTypesMatch<["input", "gradient", "output"]>]> {
   let summary = "gradient of a convolution with respect to its weights";
   let description = [{
     The gradient of the weights, from the input and the gradient of the output of a convolution with
@@ -132,7 +131,7 @@ def Tcp_ConvBackwardFilterOp
   let assemblyFormat = "$input `,` $gradient attr-dict `:` type($input) `,` type($gradient) `->` type($output)";
 }
 
-def Tcp_MatmulOp : Tcp_Op<"matmul", [SameOperandsAndResultElementType, SameOperandsAndResultRank]> {
+def Tcp_MatmulOp : Tcp_Op<"matmul", [SameOperandsAndResultElementType, SameOperandsAndResultRank, Tcp_InfersShape]> {
   let summary = "matrix product, batched over the leading dims";
   let description = [{
     `B... x M x K` times `B... x K x N` gives `B... x M x N` (aten.mm, bmm, matmul).
@@ -154,7 +153,7 @@ def Tcp_MatmulOp : Tcp_Op<"matmul", [SameOperandsAndResultElementType, SameOpera
   let hasCanonicalizer = 1;
 }
 
-def Tcp_AttentionOp : Tcp_Op<"attention", [SameOperandsAndResultElementType]> {
+def Tcp_AttentionOp : Tcp_Op<"attention", [SameOperandsAndResultElementType, Tcp_InfersShape]> {
   let summary = "scaled dot product attention";
   let description = [{
     `softmax(scale * query * transpose(key) + mask) * value` for every batch and head
@@ -179,7 +178,6 @@ def Tcp_AttentionOp : Tcp_Op<"attention", [SameOperandsAndResultElementType]> {
                        F64Attr:$scale, UnitAttr:$causal);
   let results = (outs Tcp_FloatTensor:$output);
   let assemblyFormat = "$query `,` $key `,` $value (`mask` $mask^)? attr-dict `:` type(operands) `->` type($output)";
-  let hasVerifier = 1;
 }
 
 #endif // CONVOY_TCP_LINEAR_OPS

@@ -5,6 +5,7 @@
 #ifndef CONVOY_DIALECT_TCP_TCPOPS_H
 #define CONVOY_DIALECT_TCP_TCPOPS_H
 
+#include "dialect/tcp/TcpDims.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -19,24 +20,22 @@
 namespace convoy::tcp {
 
 namespace detail {
-/// Checks that the result's shape is the broadcast of the operands' shapes.
-llvm::LogicalResult verifyElementwise(mlir::Operation *op);
+/// The broadcast of the operands' shapes, of equal rank. A dim repeats if its type has size 1.
+llvm::FailureOr<Dims> inferBroadcast(mlir::Operation *op, llvm::ArrayRef<Dims> operands,
+                                     const Symbols &symbols);
+/// Checks that the shape of the result is that inferred by `ShapeOpInterface`.
+llvm::LogicalResult verifyShape(mlir::Operation *op);
 } // namespace detail
 
 /// Marks ops whose result shape is the broadcast of the operands' shapes and whose elements depend
 /// only on the operands' elements at the same index.
 template <typename ConcreteType>
-class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {
-public:
-  static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
-    return detail::verifyElementwise(op);
-  }
-};
+class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {};
 
 /// The maximum number of elements of a tensor.
 inline constexpr int64_t kMaxElements = int64_t(1) << 40;
 
-/// Whether `type` has at most `kMaxElements`, where dims of size 0 count as 1.
+/// Whether `type` has at most `kMaxElements`, where dims of size 0 and `?` count as 1.
 bool hasTensorSize(mlir::ShapedType type);
 
 /// Names of the discardable attributes of a module, its functions and their arguments
@@ -70,6 +69,9 @@ namespace convoy::tcp {
 /// The `tcp.target` of a function or module, or nullopt if it is absent or unknown.
 std::optional<Target> getTarget(mlir::Operation *op);
 void setTarget(mlir::Operation *op, Target target);
+
+/// The size of `tcp.slice` in a dim that is `?`: that of all elements from the start on.
+inline constexpr int64_t kRestOfDim = -1;
 
 } // namespace convoy::tcp
 

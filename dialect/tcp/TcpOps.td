@@ -13,5 +13,6 @@ include "dialect/tcp/TcpShapeOps.td"
 include "dialect/tcp/TcpIndexOps.td"
 include "dialect/tcp/TcpScanOps.td"
 include "dialect/tcp/TcpGroupOps.td"
+include "dialect/tcp/TcpSymbolOps.td"
 
 #endif // CONVOY_TCP_OPS

@@ -7,7 +7,7 @@
 
 include "dialect/tcp/TcpDialect.td"
 
-class Tcp_PoolOp<string mnemonic> : Tcp_Op<mnemonic, [SameOperandsAndResultElementType, SameOperandsAndResultRank]> {
+class Tcp_PoolOp<string mnemonic> : Tcp_Op<mnemonic, [SameOperandsAndResultElementType, SameOperandsAndResultRank, Tcp_InfersShape]> {
   let results = (outs Tcp_FloatTensor:$output);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
   let hasVerifier = 1;
@@ -63,7 +63,7 @@ def Tcp_AvgPoolOp : Tcp_PoolOp<"avg_pool"> {
                        DenseI64ArrayAttr:$ceil_pad, UnitAttr:$count_include_pad, OptionalAttr<I64Attr>:$divisor, UnitAttr:$channels_last);
 }
 
-def Tcp_MaxPoolIndicesOp : Tcp_Op<"max_pool_indices", [AllElementTypesMatch<["input", "maxima"]>, AllShapesMatch<["maxima", "output"]>]> {
+def Tcp_MaxPoolIndicesOp : Tcp_Op<"max_pool_indices", [AllElementTypesMatch<["input", "maxima"]>, Tcp_InfersShape]> {
   let summary = "place of the maximum of each window";
   let description = [{
     For each window of a `tcp.max_pool` of the input, whose result is `maxima`, the row-major index
@@ -76,7 +76,7 @@ def Tcp_MaxPoolIndicesOp : Tcp_Op<"max_pool_indices", [AllElementTypesMatch<["in
     * (c1) the input has two dims more than there are spatial dims.
     * (c2) `kernel`, `stride` and `dilation` have one positive number per spatial dim, `pad` two
       non-negative numbers.
-    * (c3) the maxima have the shape of the pooling's result.
+    * (c3) the maxima and the result have the shape of the pooling's result.
     * (c4) the dilated window fits into the padded input.
 
     ```mlir
@@ -91,7 +91,7 @@ def Tcp_MaxPoolIndicesOp : Tcp_Op<"max_pool_indices", [AllElementTypesMatch<["in
   let hasVerifier = 1;
 }
 
-def Tcp_MaxPoolBackwardOp : Tcp_Op<"max_pool_backward", [AllElementTypesMatch<["gradient", "output"]>, AllShapesMatch<["gradient", "indices"]>]> {
+def Tcp_MaxPoolBackwardOp : Tcp_Op<"max_pool_backward", [AllElementTypesMatch<["gradient", "output"]>, Tcp_InfersShape]> {
   let summary = "gradient of a max pooling with respect to its input";
   let description = [{
     Each element is the sum of the gradients of those windows around it whose index, from
@@ -103,7 +103,7 @@ def Tcp_MaxPoolBackwardOp : Tcp_Op<"max_pool_backward", [AllElementTypesMatch<["
     * (c1) the result has two dims more than there are spatial dims.
     * (c2) `kernel`, `stride` and `dilation` have one positive number per spatial dim, `pad` two
       non-negative numbers.
-    * (c3) the gradient has the shape of the pooling of a tensor of the result's shape.
+    * (c3) the gradient and the indices have the shape of the pooling of a tensor of the result's shape.
     * (c4) the dilated window fits into the padded input.
 
     ```mlir

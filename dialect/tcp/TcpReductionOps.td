@@ -8,7 +8,7 @@
 include "dialect/tcp/TcpDialect.td"
 
 class Tcp_ReduceOp<string mnemonic, string what, string aten>
-    : Tcp_Op<mnemonic, [SameOperandsAndResultElementType, SameOperandsAndResultRank]> {
+    : Tcp_Op<mnemonic, [SameOperandsAndResultElementType, SameOperandsAndResultRank, Tcp_InfersShape]> {
   let summary = what # " over dims";
   let description = "The " # what # " over `dims`, which the result keeps with size 1 (" # aten # [{).
 
@@ -28,7 +28,7 @@ def Tcp_ReduceSumOp : Tcp_ReduceOp<"reduce_sum", "sum", "aten.sum">;
 def Tcp_ReduceMeanOp : Tcp_ReduceOp<"reduce_mean", "mean", "aten.mean">;
 def Tcp_ReduceMaxOp : Tcp_ReduceOp<"reduce_max", "maximum, or NaN if any element is,", "aten.amax">;
 
-def Tcp_SoftmaxOp : Tcp_Op<"softmax", [SameOperandsAndResultType]> {
+def Tcp_SoftmaxOp : Tcp_Op<"softmax", [SameOperandsAndResultType, Tcp_ShapeOpInterface]> {
   let summary = "softmax over one dim";
   let description = [{
     `exp(x - max) / sum(exp(x - max))` over `dim` (aten.softmax).
@@ -47,7 +47,7 @@ def Tcp_SoftmaxOp : Tcp_Op<"softmax", [SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
-def Tcp_LayerNormOp : Tcp_Op<"layer_norm", [SameOperandsAndResultType]> {
+def Tcp_LayerNormOp : Tcp_Op<"layer_norm", [SameOperandsAndResultType, Tcp_ShapeOpInterface]> {
   let summary = "subtracts the mean and divides by the standard deviation over dims";
   let description = [{
     `(x - mean) / sqrt(variance + epsilon)` over `dims`, with the biased variance and without an

@@ -18,7 +18,8 @@ LogicalResult ScanOp::verify() {
     return emitOpError("expects 'trips' of at least 1, but got ") << trips;
   // scan_c2
   for (Value value : getSliced())
-    if (shapeOf(value).empty() || shapeOf(value).front() != trips)
+    if (shapeOf(value).empty() ||
+        (shapeOf(value).front() != trips && ShapedType::isStatic(shapeOf(value).front())))
       return emitOpError("expects sliced operands with ")
              << trips << " elements along dim 0, but got " << value.getType();
   // scan_c3
@@ -85,6 +86,11 @@ struct InlineOneStep : public OpRewritePattern<ScanOp> {
   LogicalResult matchAndRewrite(ScanOp op, PatternRewriter &rewriter) const override {
     if (op.getTrips() != 1)
       return rewriter.notifyMatchFailure(op, "has several steps");
+    // A reshape does not determine several `?`.
+    auto isStatic = [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); };
+    if (!llvm::all_of(op.getSliced().getTypes(), isStatic) ||
+        !llvm::all_of(op.getStacked().getTypes(), isStatic))
+      return rewriter.notifyMatchFailure(op, "has slices of unknown shape");
     auto reshape = [&](Value value, Type type) -> Value {
       return ReshapeOp::create(rewriter, op.getLoc(), type, value);
     };

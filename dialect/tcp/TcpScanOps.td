@@ -22,7 +22,7 @@ def Tcp_ScanOp : Tcp_Op<"scan", [IsolatedFromAbove, SingleBlock, AttrSizedOperan
     **Constraints**
 
     * (c1) `trips` is at least 1.
-    * (c2) sliced operands have `trips` elements along dim 0.
+    * (c2) sliced operands have `trips` elements along dim 0, or `?`.
     * (c3) the block arguments' types are those of the state, of the elements of sliced operands, and
       of the invariant operands.
     * (c4) the body ends in `tcp.yield`, which has values of the state's types first.

@@ -14,8 +14,9 @@ using namespace convoy::tcp;
 /// Whether a pooling has a window of one element and stride 1.
 template <typename PoolOp> static bool isIdentityPool(PoolOp op) {
   auto isOne = [](int64_t number) { return number == 1; };
+  auto isZero = [](int64_t number) { return number == 0; };
   return op.getInput().getType() == op.getType() && llvm::all_of(op.getKernel(), isOne) &&
-         llvm::all_of(op.getStride(), isOne);
+         llvm::all_of(op.getStride(), isOne) && llvm::all_of(op.getPad(), isZero);
 }
 
 OpFoldResult MaxPoolOp::fold(FoldAdaptor) {
@@ -23,12 +24,17 @@ OpFoldResult MaxPoolOp::fold(FoldAdaptor) {
 }
 
 OpFoldResult AvgPoolOp::fold(FoldAdaptor) {
-  return isIdentityPool(*this) && getDivisor().value_or(1) == 1 ? getInput() : OpFoldResult();
+  auto isZero = [](int64_t number) { return number == 0; };
+  return isIdentityPool(*this) && llvm::all_of(getCeilPad(), isZero) &&
+                 getDivisor().value_or(1) == 1
+             ? getInput()
+             : OpFoldResult();
 }
 
-/// Folds a reduction of no dims, and a reduction of a reduction of the same kind.
+/// Folds a reduction of dims of size 1, and a reduction of a reduction of the same kind.
 template <typename ReduceOp> static OpFoldResult foldReduce(ReduceOp op) {
-  if (op.getInput().getType() == op.getType())
+  auto isOne = [&](int64_t dim) { return op.getInput().getType().getDimSize(dim) == 1; };
+  if (op.getInput().getType() == op.getType() && llvm::all_of(op.getDims(), isOne))
     return op.getInput();
   auto inner = op.getInput().template getDefiningOp<ReduceOp>();
   if (!inner || !inner->hasOneUse())
@@ -48,16 +54,31 @@ OpFoldResult ReduceMaxOp::fold(FoldAdaptor) { return foldReduce(*this); }
 
 //===-- shape --------------------------------------------------------------===//
 
-/// A splat input in the result's shape.
+/// A splat input in the result's shape, which has no `?`.
 template <typename ShapeOp> static OpFoldResult foldSplat(ShapeOp op, Attribute input) {
   auto constant = splat(input);
-  return constant ? constant.resizeSplat(op.getType()) : OpFoldResult();
+  return constant && op.getType().hasStaticShape() ? constant.resizeSplat(op.getType())
+                                                   : OpFoldResult();
+}
+
+/// The input, if it has the type of the result. Types of equal shapes differ if one has a `?` where
+/// the other has a number.
+template <typename ShapeOp> static OpFoldResult foldIdentity(ShapeOp op, Value input) {
+  return input.getType() == op.getType() ? input : OpFoldResult();
 }
 
 OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
   if (getInput().getType() == getType())
     return getInput();
-  if (auto inner = getInput().getDefiningOp<BroadcastOp>()) {
+  // A broadcast of 1 does not determine a `?`, while the inner one may be bound to a shape.
+  auto isKnown = [](auto dims) {
+    auto [from, to] = dims;
+    return from != 1 || ShapedType::isStatic(to);
+  };
+  if (auto inner = getInput().getDefiningOp<BroadcastOp>();
+      inner &&
+      llvm::all_of(llvm::zip_equal(inner.getInput().getType().getShape(), getType().getShape()),
+                   isKnown)) {
     getInputMutable().set(inner.getInput());
     return getResult();
   }
@@ -65,9 +86,11 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
-  if (getInput().getType() == getType())
+  // The elements determine one `?`; several may be other numbers.
+  if (getInput().getType() == getType() && getType().getNumDynamicDims() < 2)
     return getInput();
-  if (auto constant = dyn_cast_if_present<DenseElementsAttr>(adaptor.getInput()))
+  if (auto constant = dyn_cast_if_present<DenseElementsAttr>(adaptor.getInput());
+      constant && getType().hasStaticShape())
     return constant.reshape(getType());
   // Merge with a preceding reshape.
   if (auto inner = getInput().getDefiningOp<ReshapeOp>()) {
@@ -79,7 +102,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 
 OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   if (llvm::equal(getPerm(), llvm::seq<int64_t>(0, getPerm().size())))
-    return getInput();
+    return foldIdentity(*this, getInput());
   // Compose with a preceding transpose.
   if (auto inner = getInput().getDefiningOp<TransposeOp>()) {
     SmallVector<int64_t> perm =
@@ -92,10 +115,24 @@ OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
-  // A slice of all elements is the identity.
-  if (getInput().getType() == getType())
+  // A slice of all elements is the identity. A `?` of both types may have other numbers, unless the
+  // slice begins at 0 and ends with the dim.
+  auto isWhole = [](auto dim) {
+    auto [type, start, size, stride] = dim;
+    return ShapedType::isStatic(type) || (start == 0 && size == kRestOfDim && stride == 1);
+  };
+  if (getInput().getType() == getType() &&
+      llvm::all_of(
+          llvm::zip_equal(getInput().getType().getShape(), getStarts(), getSizes(), getStrides()),
+          isWhole))
     return getInput();
-  if (auto inner = getInput().getDefiningOp<SliceOp>()) {
+  // The rest of a slice is the rest of the inner slice's input if that slice ends with the dim too.
+  auto isRestOfInput = [](auto sizes) {
+    auto [size, innerSize] = sizes;
+    return size != kRestOfDim || innerSize == kRestOfDim;
+  };
+  if (auto inner = getInput().getDefiningOp<SliceOp>();
+      inner && llvm::all_of(llvm::zip_equal(getSizes(), inner.getSizes()), isRestOfInput)) {
     SmallVector<int64_t> starts, strides;
     for (auto [start, stride, innerStart, innerStride] :
          llvm::zip_equal(getStarts(), getStrides(), inner.getStarts(), inner.getStrides())) {
@@ -115,10 +152,10 @@ OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
   bool noInterior =
       llvm::all_of(llvm::zip_equal(getInterior(), getInput().getType().getShape()), [](auto pair) {
         auto [interior, size] = pair;
-        return interior == 0 || size < 2;
+        return interior == 0 || (size < 2 && ShapedType::isStatic(size));
       });
   if (noInterior && llvm::all_of(getLow(), isZero) && llvm::all_of(getHigh(), isZero))
-    return getInput();
+    return foldIdentity(*this, getInput());
   // A splat that is only cropped, or padded with its own value, remains a splat.
   std::optional<APFloat> value = floatSplat(adaptor.getInput());
   auto cuts = [](int64_t number) { return number <= 0; };
@@ -131,20 +168,20 @@ OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
 OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
   if (llvm::all_of(getDims(),
                    [&](int64_t dim) { return getInput().getType().getDimSize(dim) == 1; }))
-    return getInput();
+    return foldIdentity(*this, getInput());
   if (auto inner = getInput().getDefiningOp<ReverseOp>(); inner && inner.getDims() == getDims())
-    return inner.getInput();
+    return foldIdentity(*this, inner.getInput());
   return foldSplat(*this, adaptor.getInput());
 }
 
 OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
   if (getInputs().size() == 1)
-    return getInputs().front();
+    return foldIdentity(*this, getInputs().front());
   auto first = splat(adaptor.getInputs().front());
   bool same =
       first && llvm::all_of(adaptor.getInputs(), [&](Attribute input) {
         auto constant = splat(input);
         return constant && constant.getSplatValue<Attribute>() == first.getSplatValue<Attribute>();
       });
-  return same ? first.resizeSplat(getType()) : OpFoldResult();
+  return same && getType().hasStaticShape() ? first.resizeSplat(getType()) : OpFoldResult();
 }

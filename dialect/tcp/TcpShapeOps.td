@@ -8,7 +8,7 @@
 include "dialect/tcp/TcpDialect.td"
 
 class Tcp_ShapeOp<string mnemonic, list<Trait> traits = []>
-    : Tcp_Op<mnemonic, !listconcat([SameOperandsAndResultElementType], traits)> {
+    : Tcp_Op<mnemonic, !listconcat([SameOperandsAndResultElementType, Tcp_InfersShape], traits)> {
   let results = (outs Tcp_Tensor:$output);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
   let hasVerifier = 1;
@@ -16,13 +16,15 @@ class Tcp_ShapeOp<string mnemonic, list<Trait> traits = []>
 }
 
 def Tcp_ReshapeOp : Tcp_ShapeOp<"reshape"> {
+  let hasVerifier = 0;
   let summary = "the same elements with another shape";
   let description = [{
     Preserves the row-major order of the elements (aten.view, reshape, flatten, squeeze, unsqueeze).
 
     **Constraints**
 
-    * (c1) input and result have the same number of elements.
+    * (c1) input and result have the same number of elements. One `?` of the result follows from
+      the other dims; several need a `tcp.bind_symbolic_shape`.
 
     ```mlir
     %y = tcp.reshape %x : tensor<1x512x1x1xf32> -> tensor<1x512xf32>
@@ -52,14 +54,15 @@ def Tcp_TransposeOp : Tcp_ShapeOp<"transpose", [SameOperandsAndResultRank]> {
 def Tcp_SliceOp : Tcp_ShapeOp<"slice", [SameOperandsAndResultRank]> {
   let summary = "a strided slice of the input";
   let description = [{
-    The elements `starts + i * strides` for `i < sizes` (aten.slice, select, split).
+    The elements `starts + i * strides` for `i < sizes` (aten.slice, select, split). A size of -1
+    in a dim that is `?` is that of all elements from `starts` on.
 
     **Constraints**
 
-    * (c1) `starts`, `sizes` and `strides` have one number per dim; starts are non-negative, sizes
-      and strides positive.
+    * (c1) `starts`, `sizes` and `strides` have one number per dim; starts are non-negative,
+      strides positive, and sizes positive, or -1 where the input's dim is `?`.
     * (c2) the slice is inside the input.
-    * (c3) the result's shape is `sizes`.
+    * (c3) the result's shape is `sizes`, with the number of elements instead of -1.
 
     ```mlir
     %y = tcp.slice %x {sizes = array<i64: 1, 4>, starts = array<i64: 0, 2>, strides = array<i64: 1, 2>} : tensor<1x16xf32> -> tensor<1x4xf32>
@@ -88,9 +91,11 @@ def Tcp_PadOp : Tcp_ShapeOp<"pad", [SameOperandsAndResultRank]> {
 }
 
 def Tcp_BroadcastOp : Tcp_ShapeOp<"broadcast", [SameOperandsAndResultRank]> {
+  let hasVerifier = 0;
   let summary = "repeats dims of size 1";
   let description = [{
-    Each dim of size 1 is repeated to the result's size (aten.expand).
+    Each dim of size 1 is repeated to the result's size (aten.expand). A `?` of the input is not
+    repeated. A `?` of the result where the input's dim is 1 needs a `tcp.bind_symbolic_shape`.
 
     **Constraints**
 
@@ -119,7 +124,7 @@ def Tcp_ReverseOp : Tcp_ShapeOp<"reverse", [SameOperandsAndResultShape]> {
   let arguments = (ins Tcp_Tensor:$input, DenseI64ArrayAttr:$dims);
 }
 
-def Tcp_ConcatOp : Tcp_Op<"concat", [SameOperandsAndResultElementType, SameOperandsAndResultRank]> {
+def Tcp_ConcatOp : Tcp_Op<"concat", [SameOperandsAndResultElementType, SameOperandsAndResultRank, Tcp_InfersShape]> {
   let summary = "concatenates tensors along a dim";
   let description = [{
     Represents aten.cat.

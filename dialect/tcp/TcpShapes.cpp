@@ -10,10 +10,10 @@ ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-int64_t windowPlaces(int64_t size, int64_t window, int64_t stride, int64_t padLow, int64_t padHigh,
-                     int64_t dilation) {
-  int64_t slack = size + padLow + padHigh - dilation * (window - 1) - 1;
-  return slack < 0 ? 0 : slack / stride + 1;
+Dim windowPlaces(Dim size, Dim window, int64_t stride, int64_t padLow, int64_t padHigh,
+                 int64_t dilation) {
+  Dim slack = size + padLow + padHigh - (window - 1) * dilation - 1;
+  return slack.isNumber() && slack.size() < 0 ? Dim(0) : floorDiv(slack, stride) + 1;
 }
 
 int64_t channelDim(int64_t spatialRank, bool channelsLast) {
@@ -23,29 +23,31 @@ int64_t channelDim(int64_t spatialRank, bool channelsLast) {
 int64_t firstSpatialDim(bool channelsLast) { return channelsLast ? 1 : 2; }
 
 /// The shape of `input` with its spatial dims replaced by the numbers of window positions.
-static SmallVector<int64_t> windowShape(ArrayRef<int64_t> input, ArrayRef<int64_t> kernel,
-                                        ArrayRef<int64_t> stride, ArrayRef<int64_t> pad,
-                                        ArrayRef<int64_t> dilation, bool channelsLast) {
-  SmallVector<int64_t> shape(input);
+static Dims windowShape(ArrayRef<Dim> input, ArrayRef<Dim> kernel, ArrayRef<int64_t> stride,
+                        ArrayRef<int64_t> pad, ArrayRef<int64_t> dilation, bool channelsLast) {
+  Dims shape(input);
   for (size_t i = 0, first = firstSpatialDim(channelsLast); i < stride.size(); ++i)
     shape[first + i] = windowPlaces(input[first + i], kernel[i], stride[i], pad[2 * i],
                                     pad[2 * i + 1], dilation[i]);
   return shape;
 }
 
-SmallVector<int64_t> convShape(ArrayRef<int64_t> input, ArrayRef<int64_t> weights,
-                               ArrayRef<int64_t> stride, ArrayRef<int64_t> pad,
-                               ArrayRef<int64_t> dilation, bool channelsLast) {
-  ArrayRef<int64_t> kernel = weights.slice(firstSpatialDim(channelsLast), stride.size());
-  SmallVector<int64_t> shape = windowShape(input, kernel, stride, pad, dilation, channelsLast);
+Dims convShape(ArrayRef<Dim> input, ArrayRef<Dim> weights, ArrayRef<int64_t> stride,
+               ArrayRef<int64_t> pad, ArrayRef<int64_t> dilation, bool channelsLast) {
+  ArrayRef<Dim> kernel = weights.slice(firstSpatialDim(channelsLast), stride.size());
+  Dims shape = windowShape(input, kernel, stride, pad, dilation, channelsLast);
   shape[channelDim(stride.size(), channelsLast)] = weights[0];
   return shape;
 }
 
-SmallVector<int64_t> poolShape(ArrayRef<int64_t> input, ArrayRef<int64_t> kernel,
-                               ArrayRef<int64_t> stride, ArrayRef<int64_t> pad,
-                               ArrayRef<int64_t> dilation, bool channelsLast) {
-  return windowShape(input, kernel, stride, pad, dilation, channelsLast);
+Dims poolShape(ArrayRef<Dim> input, ArrayRef<int64_t> kernel, ArrayRef<int64_t> stride,
+               ArrayRef<int64_t> pad, ArrayRef<int64_t> dilation, bool channelsLast) {
+  return windowShape(input, Dims(kernel.begin(), kernel.end()), stride, pad, dilation,
+                     channelsLast);
+}
+
+Dim elementsOf(ArrayRef<Dim> dims) {
+  return std::accumulate(dims.begin(), dims.end(), Dim(1), std::multiplies<>());
 }
 
 SmallVector<int64_t> withCeilPad(ArrayRef<int64_t> pad, ArrayRef<int64_t> ceilPad) {

@@ -7,6 +7,7 @@
 #define CONVOY_DIALECT_TCP_TCPSHAPES_H
 
 #include "dialect/common/Shapes.h"
+#include "dialect/tcp/TcpDims.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 
@@ -15,24 +16,27 @@ namespace convoy::tcp {
 /// The shape of a ranked tensor.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 
-/// Number of positions of a dilated `window` along one padded dim of `size`, at steps of `stride`.
-/// Zero or less when the window does not fit.
-int64_t windowPlaces(int64_t size, int64_t window, int64_t stride, int64_t padLow, int64_t padHigh,
-                     int64_t dilation);
+/// Number of positions of a dilated `window` along one padded dim of `size`, at steps of `stride`;
+/// 0 if these are numbers and the window does not fit.
+Dim windowPlaces(Dim size, Dim window, int64_t stride, int64_t padLow, int64_t padHigh,
+                 int64_t dilation);
 
 /// Index of the channel dim and of the first spatial dim in a tensor of `spatialRank + 2` dims.
 int64_t channelDim(int64_t spatialRank, bool channelsLast);
 int64_t firstSpatialDim(bool channelsLast);
 
 /// Result shape of a convolution whose operands meet constraints c1 to c3.
-llvm::SmallVector<int64_t> convShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> weights,
-                                     llvm::ArrayRef<int64_t> stride, llvm::ArrayRef<int64_t> pad,
-                                     llvm::ArrayRef<int64_t> dilation, bool channelsLast);
+Dims convShape(llvm::ArrayRef<Dim> input, llvm::ArrayRef<Dim> weights,
+               llvm::ArrayRef<int64_t> stride, llvm::ArrayRef<int64_t> pad,
+               llvm::ArrayRef<int64_t> dilation, bool channelsLast);
 
 /// Result shape of a pooling; `pad` is interleaved low, high.
-llvm::SmallVector<int64_t> poolShape(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> kernel,
-                                     llvm::ArrayRef<int64_t> stride, llvm::ArrayRef<int64_t> pad,
-                                     llvm::ArrayRef<int64_t> dilation, bool channelsLast);
+Dims poolShape(llvm::ArrayRef<Dim> input, llvm::ArrayRef<int64_t> kernel,
+               llvm::ArrayRef<int64_t> stride, llvm::ArrayRef<int64_t> pad,
+               llvm::ArrayRef<int64_t> dilation, bool channelsLast);
+
+/// The number of elements of a shape.
+Dim elementsOf(llvm::ArrayRef<Dim> dims);
 
 /// `pad` with `ceilPad` added at the high side of each spatial dim.
 llvm::SmallVector<int64_t> withCeilPad(llvm::ArrayRef<int64_t> pad,

@@ -22,7 +22,7 @@ namespace {
 
 struct CompleteProgramPass : public convoy::impl::CompleteProgramPassBase<CompleteProgramPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
@@ -71,7 +71,7 @@ static void nameTensors(func::FuncOp main) {
       main.setResultAttr(i, kOutputAttr, unique(std::to_string(i), outputs));
 }
 
-void CompleteProgramPass::runOnOperation() {
+void CompleteProgramPass::runOnStaticShapes() {
   ModuleOp module = getOperation();
   std::optional<Target> chosen = symbolizeTarget(StringRef(target));
   if (!chosen) {

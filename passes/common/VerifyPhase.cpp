@@ -26,12 +26,12 @@ constexpr Phase kPhases[] = {
 
 struct VerifyPhasePass : public convoy::impl::VerifyPhasePassBase<VerifyPhasePass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
 
-void VerifyPhasePass::runOnOperation() {
+void VerifyPhasePass::runOnStaticShapes() {
   const Phase *found =
       llvm::find_if(kPhases, [&](const Phase &candidate) { return candidate.name == phase; });
   if (found == std::end(kPhases)) {

@@ -19,12 +19,12 @@ namespace {
 
 struct CollectOutsidePass : public convoy::impl::TcpCollectOutsidePassBase<CollectOutsidePass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
 
-void CollectOutsidePass::runOnOperation() {
+void CollectOutsidePass::runOnStaticShapes() {
   Builder builder(&getContext());
   SmallVector<Attribute> entries;
   getOperation().walk([&](Operation *op) {

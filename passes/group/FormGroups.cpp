@@ -42,7 +42,7 @@ struct Candidate {
 struct FormGroupsPass : public convoy::impl::TcpFormGroupsPassBase<FormGroupsPass> {
   using Base::Base;
   LogicalResult initialize(MLIRContext *context) override;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 
 private:
   /// Adds `ops` if the group with them becomes one graph that the table accepts. Otherwise returns
@@ -331,7 +331,7 @@ void FormGroupsPass::runOnBlock(Block &block) {
   markOutside(block);
 }
 
-void FormGroupsPass::runOnOperation() {
+void FormGroupsPass::runOnStaticShapes() {
   func::FuncOp function = getOperation();
   if (function.isExternal() || getTarget(function) == Target::Cpu)
     return;

@@ -21,7 +21,7 @@ namespace {
 
 struct FormRecurrentPass : public convoy::impl::TcpFormRecurrentPassBase<FormRecurrentPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
@@ -103,7 +103,7 @@ static void outline(Recurrent &layer) {
   layer.scan.erase();
 }
 
-void FormRecurrentPass::runOnOperation() {
+void FormRecurrentPass::runOnStaticShapes() {
   if (getOperation().isExternal() || getTarget(getOperation()) == Target::Cpu)
     return;
   for (auto scan : llvm::make_early_inc_range(getOperation().getOps<ScanOp>())) {

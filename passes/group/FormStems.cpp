@@ -19,12 +19,12 @@ namespace {
 
 struct FormStemsPass : public convoy::impl::TcpFormStemsPassBase<FormStemsPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
 
-void FormStemsPass::runOnOperation() {
+void FormStemsPass::runOnStaticShapes() {
   if (tcp::getTarget(getOperation()) == tcp::Target::Cpu)
     return;
   for (auto pool : llvm::make_early_inc_range(getOperation().getOps<tcp::MaxPoolOp>())) {

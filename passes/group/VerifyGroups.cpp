@@ -22,12 +22,12 @@ namespace {
 
 struct VerifyGroupsPass : public convoy::impl::TcpVerifyGroupsPassBase<VerifyGroupsPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
 
-void VerifyGroupsPass::runOnOperation() {
+void VerifyGroupsPass::runOnStaticShapes() {
   std::string error;
   std::optional<SupportTable> table = SupportTable::load(supportTable, allowTf32, error);
   if (!table) {

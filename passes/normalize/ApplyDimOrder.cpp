@@ -20,7 +20,7 @@ namespace {
 
 struct ApplyDimOrderPass : public convoy::impl::TcpApplyDimOrderPassBase<ApplyDimOrderPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
@@ -35,7 +35,7 @@ static Type storedType(Type type, DenseI64ArrayAttr order) {
                 : RankedTensorType();
 }
 
-void ApplyDimOrderPass::runOnOperation() {
+void ApplyDimOrderPass::runOnStaticShapes() {
   func::FuncOp function = getOperation();
   if (function.isExternal())
     return;

@@ -27,7 +27,7 @@ constexpr size_t kMaxHoisted = 32;
 
 struct ChannelsLastPass : public convoy::impl::TcpChannelsLastPassBase<ChannelsLastPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 class Rewriter {
@@ -447,7 +447,7 @@ void Rewriter::run() {
   eraseDeadOps(block);
 }
 
-void ChannelsLastPass::runOnOperation() {
+void ChannelsLastPass::runOnStaticShapes() {
   func::FuncOp function = getOperation();
   if (function.isExternal())
     return;

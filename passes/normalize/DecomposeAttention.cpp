@@ -22,7 +22,7 @@ namespace {
 struct DecomposeAttentionPass
     : public convoy::impl::TcpDecomposeAttentionPassBase<DecomposeAttentionPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 /// Creates the ops of one attention.
@@ -122,7 +122,7 @@ Value Decomposition::run() {
   return product(weights, op.getValue(), shapeOf(op.getOutput()));
 }
 
-void DecomposeAttentionPass::runOnOperation() {
+void DecomposeAttentionPass::runOnStaticShapes() {
   SmallVector<AttentionOp> ops;
   getOperation().walk([&](AttentionOp op) { ops.push_back(op); });
   // Only attention for cuda needs the table, whose text takes time to read.

@@ -20,7 +20,7 @@ namespace {
 struct DecomposeConvGradientsPass
     : public convoy::impl::TcpDecomposeConvGradientsPassBase<DecomposeConvGradientsPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
@@ -31,7 +31,7 @@ template <typename GradientOp> static void decompose(GradientOp op) {
   op.erase();
 }
 
-void DecomposeConvGradientsPass::runOnOperation() {
+void DecomposeConvGradientsPass::runOnStaticShapes() {
   getOperation().walk([](ConvBackwardDataOp op) { decompose(op); });
   getOperation().walk([](ConvBackwardFilterOp op) { decompose(op); });
 }

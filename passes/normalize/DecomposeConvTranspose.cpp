@@ -20,7 +20,7 @@ namespace {
 struct DecomposeConvTransposePass
     : public convoy::impl::TcpDecomposeConvTransposePassBase<DecomposeConvTransposePass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
@@ -79,7 +79,7 @@ static Value plainConv(OpBuilder &builder, ConvTransposeOp op) {
                             : conv(Conv3dOp());
 }
 
-void DecomposeConvTransposePass::runOnOperation() {
+void DecomposeConvTransposePass::runOnStaticShapes() {
   getOperation().walk([](ConvTransposeOp op) {
     OpBuilder builder(op);
     op.replaceAllUsesWith(plainConv(builder, op));

@@ -23,7 +23,7 @@ namespace {
 
 struct FlattenProductsPass : public convoy::impl::TcpFlattenProductsPassBase<FlattenProductsPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 /// Whether `value` has one use and is computed by a matrix product or a convolution, possibly
@@ -134,7 +134,7 @@ struct SinkReshape : public OpRewritePattern<ReshapeOp> {
 
 } // namespace
 
-void FlattenProductsPass::runOnOperation() {
+void FlattenProductsPass::runOnStaticShapes() {
   RewritePatternSet patterns(&getContext());
   patterns.add<FlattenRows, FlattenBatch, SinkReshape>(&getContext());
   ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());

@@ -22,7 +22,7 @@ namespace {
 struct FoldScaleIntoConvPass
     : public convoy::impl::TcpFoldScaleIntoConvPassBase<FoldScaleIntoConvPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 /// Folds in program order, so that one walk reduces a chain of scales and shifts.
@@ -194,7 +194,7 @@ void Folder::visit(Operation *op) {
     mergeWith(add);
 }
 
-void FoldScaleIntoConvPass::runOnOperation() {
+void FoldScaleIntoConvPass::runOnStaticShapes() {
   if (getOperation().isExternal())
     return;
   Block &block = getOperation().getBody().front();

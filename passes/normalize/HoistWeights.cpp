@@ -31,7 +31,7 @@ namespace {
 
 struct HoistWeightsPass : public convoy::impl::TcpHoistWeightsPassBase<HoistWeightsPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 
 private:
   func::FuncOp createPrepare(func::FuncOp main, ArrayRef<BlockArgument> arguments,
@@ -193,7 +193,7 @@ func::FuncOp HoistWeightsPass::createPrepare(func::FuncOp main, ArrayRef<BlockAr
   return prepare;
 }
 
-void HoistWeightsPass::runOnOperation() {
+void HoistWeightsPass::runOnStaticShapes() {
   ModuleOp module = getOperation();
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal()) {

@@ -19,7 +19,7 @@ namespace {
 
 struct LowerUnsignedPass : public convoy::impl::TcpLowerUnsignedPassBase<LowerUnsignedPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
@@ -107,7 +107,7 @@ static void setSignless(Value value) {
                                         pad.getValueAttr().getValueAsDouble())))));
 }
 
-void LowerUnsignedPass::runOnOperation() {
+void LowerUnsignedPass::runOnStaticShapes() {
   func::FuncOp function = getOperation();
   auto unit = UnitAttr::get(&getContext());
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))

@@ -22,7 +22,7 @@ namespace {
 
 struct TcpMergeProductsPass : public convoy::impl::TcpMergeProductsPassBase<TcpMergeProductsPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 /// A product with a weight, and the sum with a bias that follows it, if any.
@@ -138,7 +138,7 @@ static void merge(ArrayRef<Member> members) {
   }
 }
 
-void TcpMergeProductsPass::runOnOperation() {
+void TcpMergeProductsPass::runOnStaticShapes() {
   WeightValues weights(getOperation());
   SmallVector<Block *> changed;
   getOperation().walk([&](Block *block) {

@@ -23,7 +23,7 @@ namespace {
 
 struct PadAttentionPass : public convoy::impl::TcpPadAttentionPassBase<PadAttentionPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 /// A product with a weight, and the sum with a bias that follows it, if any.
@@ -267,7 +267,7 @@ void Padding::run() {
     replaceResult(result);
 }
 
-void PadAttentionPass::runOnOperation() {
+void PadAttentionPass::runOnStaticShapes() {
   SmallVector<AttentionOp> ops;
   // A group in the input keeps its ops.
   getOperation().walk([&](AttentionOp op) {

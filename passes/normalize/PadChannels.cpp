@@ -29,7 +29,7 @@ constexpr PaddedChannels kPaddedChannels[] = {{3, 4}};
 
 struct PadChannelsPass : public convoy::impl::TcpPadChannelsPassBase<PadChannelsPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
@@ -61,7 +61,7 @@ static bool startsStem(ConvOpInterface conv, bool allowTf32) {
   return false;
 }
 
-void PadChannelsPass::runOnOperation() {
+void PadChannelsPass::runOnStaticShapes() {
   getOperation().walk([&](ConvOpInterface op) {
     // A group in the input becomes one graph as it is.
     if (isa<IsolatedGroupOp>(op->getParentOp()))

@@ -22,7 +22,7 @@ namespace {
 struct RaiseActivationsPass
     : public convoy::impl::TcpRaiseActivationsPassBase<RaiseActivationsPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 /// The coefficients of x^0, x^1, ...
@@ -199,7 +199,7 @@ LogicalResult RaiseActivation<Op>::matchAndRewrite(Op op, PatternRewriter &rewri
   return rewriter.notifyMatchFailure(op, "the gate is not one of an activation of the value");
 }
 
-void RaiseActivationsPass::runOnOperation() {
+void RaiseActivationsPass::runOnStaticShapes() {
   RewritePatternSet patterns(&getContext());
   patterns.add<RaiseActivation<MulOp>, RaiseActivation<DivOp>>(&getContext());
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

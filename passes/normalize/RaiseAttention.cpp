@@ -25,7 +25,7 @@ namespace {
 
 struct RaiseAttentionPass : public convoy::impl::TcpRaiseAttentionPassBase<RaiseAttentionPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 /// What is added to the scores, and the shape of the scores there: they may be reshaped on their
@@ -458,7 +458,7 @@ private:
 
 } // namespace
 
-void RaiseAttentionPass::runOnOperation() {
+void RaiseAttentionPass::runOnStaticShapes() {
   if (getTarget(getOperation()) == Target::Cuda) {
     SmallVector<MatmulOp> products;
     // A group in the input keeps its ops.

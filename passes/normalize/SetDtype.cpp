@@ -22,7 +22,7 @@ namespace {
 
 struct SetDtypePass : public convoy::impl::TcpSetDtypePassBase<SetDtypePass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 class Converter {
@@ -223,7 +223,7 @@ void Converter::run() {
   convert(function.getBody().front());
 }
 
-void SetDtypePass::runOnOperation() {
+void SetDtypePass::runOnStaticShapes() {
   func::FuncOp function = getOperation();
   if ((dtype.empty() && keepFloat32.empty()) || function.isExternal())
     return;

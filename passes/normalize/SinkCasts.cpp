@@ -17,7 +17,7 @@ namespace {
 
 struct TcpSinkCastsPass : public convoy::impl::TcpSinkCastsPassBase<TcpSinkCastsPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
@@ -29,7 +29,7 @@ static bool isWidening(CastOp cast) {
   return from && to && from.getWidth() < to.getWidth();
 }
 
-void TcpSinkCastsPass::runOnOperation() {
+void TcpSinkCastsPass::runOnStaticShapes() {
   getOperation().walk([&](Operation *op) {
     if (!isa<IndexSelectOp, SliceOp, TransposeOp>(op))
       return;

@@ -20,7 +20,7 @@ namespace {
 
 struct TcpSplitGatesPass : public convoy::impl::TcpSplitGatesPassBase<TcpSplitGatesPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 /// A product with a weight, its sum with a bias, if any, and the slices of its halves.
@@ -121,7 +121,7 @@ static void split(Gated gated) {
   gated.product.erase();
 }
 
-void TcpSplitGatesPass::runOnOperation() {
+void TcpSplitGatesPass::runOnStaticShapes() {
   WeightValues weights(getOperation());
   SmallVector<Gated> found;
   getOperation().walk([&](MatmulOp product) {

@@ -56,7 +56,7 @@ struct HoistSplit : public OpRewritePattern<ReshapeOp> {
 struct TcpUnflattenProductsPass
     : public convoy::impl::TcpUnflattenProductsPassBase<TcpUnflattenProductsPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
@@ -136,7 +136,7 @@ static ReshapeOp sink(OpBuilder &builder, ReshapeOp rows, Operation *user) {
   return after;
 }
 
-void TcpUnflattenProductsPass::runOnOperation() {
+void TcpUnflattenProductsPass::runOnStaticShapes() {
   func::FuncOp function = getOperation();
   WeightValues weights(function);
   OpBuilder builder(&getContext(), &weights);

@@ -27,7 +27,7 @@ namespace {
 struct ConvertTcpToCudnnPass
     : public convoy::impl::ConvertTcpToCudnnPassBase<ConvertTcpToCudnnPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 
 private:
   LogicalResult convert(tcp::IsolatedGroupOp group, GraphTable &graphs);
@@ -98,7 +98,7 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
   return success();
 }
 
-void ConvertTcpToCudnnPass::runOnOperation() {
+void ConvertTcpToCudnnPass::runOnStaticShapes() {
   GraphTable graphs(getOperation());
   SmallVector<tcp::IsolatedGroupOp> groups;
   getOperation().walk([&](tcp::IsolatedGroupOp group) { groups.push_back(group); });

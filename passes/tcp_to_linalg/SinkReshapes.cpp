@@ -24,7 +24,7 @@ namespace {
 
 struct TcpSinkReshapesPass : public convoy::impl::TcpSinkReshapesPassBase<TcpSinkReshapesPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 } // namespace
@@ -68,7 +68,7 @@ static void sink(ReshapeOp reshape, Operation *op, ArrayRef<ReassociationIndices
   reshape.erase();
 }
 
-void TcpSinkReshapesPass::runOnOperation() {
+void TcpSinkReshapesPass::runOnStaticShapes() {
   getOperation().walk([&](Block *block) {
     for (Operation &op : llvm::make_early_inc_range(*block)) {
       if (!op.hasTrait<convoy::tcp::Elementwise>())

@@ -22,7 +22,7 @@ namespace {
 struct ConvertTcpToLinalgPass
     : public convoy::impl::ConvertTcpToLinalgPassBase<ConvertTcpToLinalgPass> {
   using Base::Base;
-  void runOnOperation() override;
+  void runOnStaticShapes() override;
 };
 
 /// pad(cast(x)) to cast(pad(x)) and pad(transpose(x)) to transpose(pad(x)). A pad reads its operand
@@ -67,7 +67,7 @@ struct PadFirst : public OpRewritePattern<convoy::tcp::PadOp> {
 
 } // namespace
 
-void ConvertTcpToLinalgPass::runOnOperation() {
+void ConvertTcpToLinalgPass::runOnStaticShapes() {
   MLIRContext *context = &getContext();
   func::FuncOp function = getOperation();
   bool isSupported = true;

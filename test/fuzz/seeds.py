@@ -148,4 +148,4 @@ def _programs(chunk: str) -> Iterator[str]:
 
 def pass_flags(text: str) -> Sequence[str]:
     """The flags of the passes that a tablegen file declares."""
-    return re.findall(r'def \w+ : Pass<"([\w-]+)"', text)
+    return re.findall(r'def \w+ : \w*Pass<"([\w-]+)"', text)

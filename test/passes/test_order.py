@@ -20,7 +20,9 @@ def _declared() -> dict[str, list[str]]:
     """Phase (or folder): names of passes, in the order of Passes.td."""
     sections: dict[str, list[str]] = {}
     for title, name in re.findall(
-        r"^//===-- (\w+) -|^def (\w+) : Pass<", (PASSES / "Passes.td").read_text(), re.MULTILINE
+        r"^//===-- (\w+) -|^def (\w+) : (?:StaticShapes)?Pass<",
+        (PASSES / "Passes.td").read_text(),
+        re.MULTILINE,
     ):
         if title:
             section = sections.setdefault(title, [])

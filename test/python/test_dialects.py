@@ -116,7 +116,7 @@ def test_verify_raises_the_diagnostics_of_the_compiler(context: ir.Context) -> N
     assert caught.value.phase == "verify"
     assert diagnostic.location == "model.py:7:3"
     assert diagnostic.message.startswith(
-        "'tcp.tanh' op operand #0 must be statically shaped tensor of floating-point values"
+        "'tcp.tanh' op operand #0 must be ranked tensor of floating-point values"
     )
 
 

@@ -67,7 +67,7 @@ func.func @order_of_weight(%x: tensor<4x4xf32> {tcp.dim_order = array<i64: 1, 0>
 
 func.func @size(%x: tensor<1099511627776xf32>, %y: tensor<2x1099511627775xf32>) {
   %0 = tcp.abs %x : tensor<1099511627776xf32> -> tensor<1099511627776xf32>
-  // expected-error@+1 {{'tcp.abs' op operand #0 must be statically shaped tensor of floating-point or signless integer or 8-bit unsigned integer values of at most 2^40 elements, but got 'tensor<2x1099511627775xf32>'}}
+  // expected-error@+1 {{'tcp.abs' op operand #0 must be ranked tensor of floating-point or signless integer or 8-bit unsigned integer values of at most 2^40 elements, but got 'tensor<2x1099511627775xf32>'}}
   %1 = tcp.abs %y : tensor<2x1099511627775xf32> -> tensor<2x1099511627775xf32>
   return
 }

@@ -128,9 +128,9 @@ func.func @cast_shape(%a: tensor<2xf32>) {
 
 // -----
 
-func.func @static_shapes(%a: tensor<?xf32>) {
-  // expected-error@+1 {{'tcp.neg' op operand #0 must be}}
-  %0 = tcp.neg %a : tensor<?xf32> -> tensor<?xf32>
+func.func @ranked_tensors(%a: tensor<*xf32>) {
+  // expected-error@+1 {{'tcp.neg' op operand #0 must be ranked tensor}}
+  %0 = "tcp.neg"(%a) : (tensor<*xf32>) -> tensor<*xf32>
   return
 }
 

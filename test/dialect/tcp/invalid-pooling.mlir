@@ -105,7 +105,7 @@ func.func @max_pool_indices_c2(%a: tensor<1x4x8xf32>, %b: tensor<1x4x4xf32>) {
 // -----
 
 func.func @max_pool_indices_c3(%a: tensor<1x4x8xf32>, %b: tensor<1x4x3xf32>) {
-  // expected-error@+1 {{'tcp.max_pool_indices' op expects result shape [1, 4, 4], but got [1, 4, 3]}}
+  // expected-error@+1 {{'tcp.max_pool_indices' op expects maxima of shape [1, 4, 4], but got [1, 4, 3]}}
   %0 = tcp.max_pool_indices %a, %b {dilation = array<i64: 1>, kernel = array<i64: 2>, pad = array<i64: 0, 0>, stride = array<i64: 2>} : tensor<1x4x8xf32>, tensor<1x4x3xf32> -> tensor<1x4x3xi64>
   return
 }
@@ -139,6 +139,22 @@ func.func @max_pool_backward_c2(%a: tensor<1x4x4xf32>, %b: tensor<1x4x4xi64>) {
 func.func @max_pool_backward_c3(%a: tensor<1x4x3xf32>, %b: tensor<1x4x3xi64>) {
   // expected-error@+1 {{'tcp.max_pool_backward' op expects a gradient of shape [1, 4, 4], but got [1, 4, 3]}}
   %0 = tcp.max_pool_backward %a, %b {dilation = array<i64: 1>, kernel = array<i64: 2>, pad = array<i64: 0, 0>, stride = array<i64: 2>} : tensor<1x4x3xf32>, tensor<1x4x3xi64> -> tensor<1x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @max_pool_backward_c3_indices(%a: tensor<1x4x4xf32>, %b: tensor<1x4x3xi64>) {
+  // expected-error@+1 {{'tcp.max_pool_backward' op expects indices of the gradient's shape [1, 4, 4], but got [1, 4, 3]}}
+  %0 = tcp.max_pool_backward %a, %b {dilation = array<i64: 1>, kernel = array<i64: 2>, pad = array<i64: 0, 0>, stride = array<i64: 2>} : tensor<1x4x4xf32>, tensor<1x4x3xi64> -> tensor<1x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @max_pool_indices_c3_result(%a: tensor<1x4x8xf32>, %b: tensor<1x4x4xf32>) {
+  // expected-error@+1 {{'tcp.max_pool_indices' op expects result shape [1, 4, 4], but got [1, 4, 3]}}
+  %0 = tcp.max_pool_indices %a, %b {dilation = array<i64: 1>, kernel = array<i64: 2>, pad = array<i64: 0, 0>, stride = array<i64: 2>} : tensor<1x4x8xf32>, tensor<1x4x4xf32> -> tensor<1x4x3xi64>
   return
 }
 

@@ -77,3 +77,16 @@ func.func @gather(%x: tensor<3x4xf32>, %i: tensor<3x2xi64>) -> tensor<3x2xf32> {
   %0 = tcp.gather %x, %i {dim = 1 : index} : tensor<3x4xf32>, tensor<3x2xi64> -> tensor<3x2xf32>
   return %0 : tensor<3x2xf32>
 }
+
+// -----
+
+// Dynamic shapes, as torch-mlir's importer and mlir-tcp write them.
+// CHECK-LABEL: func.func @symbolic
+func.func @symbolic(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  // CHECK: %[[S:.*]] = tcp.symbolic_int "s0" {min_val = 2, max_val = 9} : i64
+  %0 = tcp.symbolic_int "s0" {min_val = 2, max_val = 9} : i64
+  // CHECK: tcp.bind_symbolic_shape %{{.*}}, [%[[S]]], #{{.*}} : tensor<?x3xf32>
+  tcp.bind_symbolic_shape %x, [%0], affine_map<()[s0] -> (s0, 3)> : tensor<?x3xf32>
+  %1 = tcp.tanh %x : tensor<?x3xf32> -> tensor<?x3xf32>
+  return %1 : tensor<?x3xf32>
+}
