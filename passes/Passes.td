@@ -13,6 +13,60 @@ class StaticShapesPass<string flag, string operation> : PassBase<flag, "::convoy
 
 //===-- common -----------------------------------------------------------------------------------------------------------===//
 
+def TcpInferSymbolicShapesPass : Pass<"tcp-infer-symbolic-shapes", "::mlir::ModuleOp"> {
+  let summary = "bind the results of ops to expressions of symbols";
+  let description = [{
+    Infers the shapes of all values from those that `tcp.bind_symbolic_shape` gives, and checks the
+    constraints of each op for them: an op whose operands cannot fit for any value of the symbols,
+    as sizes `s0` and `s0 + 1` of a sum, is an error with the names of the symbols. Adds a
+    `tcp.bind_symbolic_shape` for each result of the function's ops that has a `?` and whose
+    shape follows.
+
+    ```mlir
+    %s0 = tcp.symbolic_int "s0" {min_val = 1, max_val = 64} : i64
+    tcp.bind_symbolic_shape %x, [%s0], affine_map<()[s0] -> (s0, 8)> : tensor<?x8xf32>
+    %y = tcp.concat %x, %x {dim = 0 : i64} : tensor<?x8xf32>, tensor<?x8xf32> -> tensor<?x8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %s0 = tcp.symbolic_int "s0" {min_val = 1, max_val = 64} : i64
+    tcp.bind_symbolic_shape %x, [%s0], affine_map<()[s0] -> (s0, 8)> : tensor<?x8xf32>
+    %y = tcp.concat %x, %x {dim = 0 : i64} : tensor<?x8xf32>, tensor<?x8xf32> -> tensor<?x8xf32>
+    tcp.bind_symbolic_shape %y, [%s0], affine_map<()[s0] -> (s0 * 2, 8)> : tensor<?x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+}
+
+def TcpSpecializeSymbolsPass : Pass<"tcp-specialize-symbols", "::mlir::ModuleOp"> {
+  let summary = "replace the symbols of shapes by numbers";
+  let description = [{
+    `values=s0=8,s1=128` has a value of each symbol, in its range and a multiple of its divisor.
+    Arguments get the sizes of their `tcp.bind_symbolic_shape`, and results those that follow from
+    the operands. An op that contradicts them, and a `?` that remains, are errors with the values of
+    the symbols. Removes the ops about symbols. The option `symbols` of `--convoy-pipeline` runs this
+    pass before the first phase.
+
+    ```mlir
+    func.func @main(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+      %s0 = tcp.symbolic_int "s0" {min_val = 1, max_val = 64} : i64
+      tcp.bind_symbolic_shape %x, [%s0], affine_map<()[s0] -> (s0, 8)> : tensor<?x8xf32>
+      %y = tcp.tanh %x : tensor<?x8xf32> -> tensor<?x8xf32>
+    ```
+
+    becomes with `values=s0=4`
+
+    ```mlir
+    func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+      %y = tcp.tanh %x : tensor<4x8xf32> -> tensor<4x8xf32>
+    ```
+  }];
+  let options = [ListOption<"values", "values", "std::string", "NAME=NUMBER for each symbol, with commas between them">];
+  let dependentDialects = ["::convoy::tcp::TcpDialect", "::mlir::arith::ArithDialect"];
+}
+
 def VerifyPhasePass : StaticShapesPass<"convoy-verify-phase", "::mlir::ModuleOp"> {
   let summary = "check that only ops that are legal after a phase are left";
   let description = [{

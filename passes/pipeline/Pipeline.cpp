@@ -194,6 +194,9 @@ bool populatePhase(StringRef phase, OpPassManager &pm, const PipelineOptions &op
 }
 
 void populateEntry(OpPassManager &pm, const PipelineOptions &options) {
+  if (!options.symbols.empty())
+    pm.addPass(createTcpSpecializeSymbolsPass(
+        {SmallVector<std::string>(options.symbols.begin(), options.symbols.end())}));
   pm.addPass(createCompleteProgramPass({options.target}));
   // Phase `cudnn` outlines inline graphs, but a module may also be written at its end.
   ArrayRef<StringRef> phases = phaseNames();

@@ -18,6 +18,8 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> target{*this, "target",
                              llvm::cl::desc("cpu or cuda; empty for the target of the module"),
                              llvm::cl::init("")};
+  ListOption<std::string> symbols{
+      *this, "symbols", llvm::cl::desc("NAME=NUMBER for each symbol of shapes in the input")};
   Option<std::string> dtype{
       *this, "dtype",
       llvm::cl::desc("f32, f16 or bf16: compute in this type; empty keeps the model's types"),
