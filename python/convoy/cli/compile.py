@@ -16,6 +16,7 @@ examples:
   convoy compile model.pt2 -o model.convoy
   convoy compile model.py:build --dynamic x:0=batch:1..64 --points batch=1,8,64 -o model.convoy
   convoy compile graph.mlir --compile-from cudnn -o graph.convoy
+  convoy compile model.mlir --compile-from tcp --points s0=1,8 -o model.convoy
   cat graph.mlir | convoy compile - --compile-from cudnn -o graph.convoy
   convoy compile model.py:build --dump-phases phases/ -o model.convoy
 """
@@ -148,8 +149,8 @@ def main(options: argparse.Namespace) -> int:
         plan_options=restrictions_of(options),
     )
     _check_output(options)
-    if _is_dynamic(options):
-        return _compile_dynamic(options, chosen)
+    if _is_dynamic(options, source):
+        return _compile_dynamic(options, chosen, source)
     steps = Steps(quiet=options.quiet or str(options.output) == "-")
     if source is not None and options.compile_to is not None:
         text = lower(
@@ -204,10 +205,11 @@ def main(options: argparse.Namespace) -> int:
     return 0
 
 
-def _is_dynamic(options: argparse.Namespace) -> bool:
-    """Whether the model has dynamic sizes. Raises ConvoyError for flags that do not belong
-    together."""
+def _is_dynamic(options: argparse.Namespace, source: str | None) -> bool:
+    """Whether the model, or the module `source`, has dynamic sizes. Raises ConvoyError for flags
+    that do not belong together."""
     from convoy import frontend
+    from convoy.dynamic.symbolic_module import declares_symbols
 
     wanted = bool(options.dynamic or options.points)
     if options.model.endswith(".pt2") and options.compile_from is None:
@@ -215,8 +217,16 @@ def _is_dynamic(options: argparse.Namespace) -> bool:
             message = "expected no --dynamic for a .pt2 file, whose sizes torch.export has chosen"
             raise ConvoyError(message)
         return wanted or frontend.has_symbols(frontend.read_exported(options.model))
-    if wanted and (options.compile_from is not None or options.model.endswith(".mlir")):
-        message = "expected a PyTorch model with --dynamic and --points, got a .mlir file"
+    if source is not None and options.compile_from == "tcp" and declares_symbols(source):
+        if options.dynamic:
+            message = "expected no --dynamic for a .mlir file, which declares its symbols"
+            raise ConvoyError(message)
+        return True
+    if wanted and (source is not None or options.model.endswith(".mlir")):
+        message = (
+            "expected a PyTorch model with --dynamic and --points, or a .mlir file with "
+            "tcp.symbolic_int and --compile-from tcp, got a .mlir file without dynamic sizes"
+        )
         raise ConvoyError(message)
     if options.points and not options.dynamic:
         message = "expected --dynamic with --points"
@@ -224,21 +234,28 @@ def _is_dynamic(options: argparse.Namespace) -> bool:
     return wanted
 
 
-def _compile_dynamic(options: argparse.Namespace, chosen: CompileOptions) -> int:
-    """Compiles a model with dynamic sizes."""
+def _compile_dynamic(
+    options: argparse.Namespace, chosen: CompileOptions, source: str | None
+) -> int:
+    """Compiles a model, or the module `source`, with dynamic sizes."""
     from convoy import frontend
     from convoy.dynamic.compile import compile_dynamic
+    from convoy.dynamic.symbolic_module import compile_symbolic
 
     if options.compile_to is not None:
         message = (
             "expected a model of static sizes with --compile-to, because each point has a text of "
-            "its own; leave --dynamic out"
+            "its own; leave --dynamic out, or use convoy-opt --tcp-specialize-symbols"
         )
         raise ConvoyError(message)
     steps = Steps(quiet=options.quiet)
     with steps:
         steps.start("import")
-        if options.model.endswith(".pt2"):
+        if source is not None:
+            model = compile_symbolic(
+                source, options.model, chosen, points=points_of(options), progress=steps.start
+            )
+        elif options.model.endswith(".pt2"):
             model = compile_dynamic(
                 frontend.read_exported(options.model), (), None, chosen,
                 points=points_of(options), progress=steps.start,

@@ -13,13 +13,12 @@ import torch
 
 from convoy.compiler import CompiledModel, compile_imported
 from convoy.dynamic.importer import Importer, importer_of
-from convoy.dynamic.model import DynamicModel, check_equal_interfaces, shared
+from convoy.dynamic.model import DynamicModel, check_equal_interfaces
 from convoy.dynamic.padded import padding_reasons
+from convoy.dynamic.point_models import compile_points
 from convoy.dynamic.points import Points, choose_points, widened
 from convoy.dynamic.shapes import outputs_of
-from convoy.frontend import ImportedModule
 from convoy.options import CompileOptions
-from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.manifest import Manifest
 
 __all__ = ["compile_dynamic", "compile_one"]
@@ -60,27 +59,7 @@ def compile_dynamic(
     interface = importer.interface
     chosen = choose_points(interface.symbols, points)
     symbols = widened(interface.symbols, chosen)
-    models, known = [], dict[str, HostTensor]()
-    imported: list[ImportedModule] = []
-
-    for number, values in enumerate(chosen):
-        text = " ".join(f"{name}={value}" for name, value in values.items())
-        each: dict[str, float] = {}
-
-        def say(step: str, text: str = text, number: int = number) -> None:
-            if progress is not None:
-                progress(f"{text} ({number + 1} of {len(chosen)}): {step}")
-
-        say("import")
-        imported.append(importer.at(values))
-        own = options
-        if options.dump_phases is not None:
-            own = replace(options, dump_phases=options.dump_phases / text.replace(" ", "-"))
-        model = compile_imported(imported[-1], own, progress=say, seconds=each)
-        models.append(shared(model, known))
-        for name, time in each.items():
-            seconds[name] = seconds.get(name, 0.0) + time
-    check_equal_interfaces([model.manifest for model in models], chosen)
+    imported, models = compile_points(chosen, importer.at, options, progress, seconds)
     outputs = outputs_of(interface, models[0].manifest.outputs)
     if progress is not None:
         progress("padding")
