@@ -85,7 +85,7 @@ def Tcp_Elementwise : NativeOpTrait<"Elementwise"> {
   let cppNamespace = "::convoy::tcp";
 }
 
-/// The op has its own rule for the shape of its result (TcpInferShapes.cpp).
+/// The op has its own rule for the shape of its result (TcpInferShapes.cpp, TcpInferWindows.cpp).
 def Tcp_InfersShape : DeclareOpInterfaceMethods<Tcp_ShapeOpInterface, ["inferShape"]>;
 
 class Tcp_Op<string mnemonic, list<Trait> traits = []> : Op<Tcp_Dialect, mnemonic, !listconcat([Pure], traits)>;

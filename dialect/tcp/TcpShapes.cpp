@@ -46,6 +46,8 @@ Dims poolShape(ArrayRef<Dim> input, ArrayRef<int64_t> kernel, ArrayRef<int64_t> 
                      channelsLast);
 }
 
+bool isMultipleOf(Dim dim, int64_t divisor) { return !dim.isNumber() || dim.size() % divisor == 0; }
+
 Dim elementsOf(ArrayRef<Dim> dims) {
   return std::accumulate(dims.begin(), dims.end(), Dim(1), std::multiplies<>());
 }

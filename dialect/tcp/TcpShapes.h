@@ -9,7 +9,7 @@
 #include "dialect/common/Shapes.h"
 #include "dialect/tcp/TcpDims.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Value.h"
+#include "mlir/IR/ValueRange.h"
 
 namespace convoy::tcp {
 
@@ -34,6 +34,14 @@ Dims convShape(llvm::ArrayRef<Dim> input, llvm::ArrayRef<Dim> weights,
 Dims poolShape(llvm::ArrayRef<Dim> input, llvm::ArrayRef<int64_t> kernel,
                llvm::ArrayRef<int64_t> stride, llvm::ArrayRef<int64_t> pad,
                llvm::ArrayRef<int64_t> dilation, bool channelsLast);
+
+/// Whether a dim is a multiple of `divisor`, as far as it is a number.
+bool isMultipleOf(Dim dim, int64_t divisor);
+
+/// One dim of several operands, of which those repeat that have size 1 in their types. Failure if
+/// the others differ.
+llvm::FailureOr<Dim> broadcastDim(mlir::ValueRange operands, llvm::ArrayRef<Dims> shapes,
+                                  unsigned dim, const Symbols &symbols);
 
 /// The number of elements of a shape.
 Dim elementsOf(llvm::ArrayRef<Dim> dims);

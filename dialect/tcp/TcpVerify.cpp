@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Verifiers of the tcp ops, for constraints on ranks and attributes that traits cannot express.
-// Each check has the label of its constraint in the op's description. TcpInferShapes.cpp has the
-// constraints on shapes.
+// Each check has the label of its constraint in the op's description. TcpInferShapes.cpp and
+// TcpInferWindows.cpp have the constraints on shapes.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
@@ -125,8 +125,7 @@ static LogicalResult verifyConvGradient(GradientOp op, Value input, Value weight
   Symbols none;
   Dims x = dimsOf(input), w = dimsOf(weights), dy = dimsOf(gradient);
   int64_t channel = channelDim(spatialRank, op.getChannelsLast()), groups = op.getGroups();
-  auto isDivisible = [&](Dim dim) { return !dim.isNumber() || dim.size() % groups == 0; };
-  if (groups < 1 || !isDivisible(x[channel]) || !isDivisible(dy[channel]))
+  if (groups < 1 || !isMultipleOf(x[channel], groups) || !isMultipleOf(dy[channel], groups))
     return op.emitOpError("expects 'groups' to divide ")
            << none.str(x[channel]) << " input channels and " << none.str(dy[channel])
            << " channels of the gradient, but got " << groups;

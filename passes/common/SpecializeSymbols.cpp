@@ -56,7 +56,7 @@ static FailureOr<SmallVector<AffineExpr>> valuesOf(ArrayRef<SymbolicIntOp> symbo
   SmallVector<AffineExpr> result;
   for (SymbolicIntOp symbol : symbols) {
     StringRef name = symbol.getSymbolName();
-    auto found = values.find(name);
+    const auto *found = values.find(name);
     if (found == values.end())
       return symbol.emitOpError("expects a value of '")
              << name << "', " << symbol.getRangeText() << ", but 'values' has none";
