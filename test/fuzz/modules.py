@@ -58,6 +58,7 @@ _PASS_OPTIONS = {
     "cudnn-attach-kernels": "remarks chip", "cudnn-describe-matmuls": "remarks", "tcp-form-groups": "allow-tf32",
     "cudnn-add-alternatives": "remarks allow-tf32",
     "gpu-map-kernels": "chip",
+    "tcp-specialize-symbols": "values",
 }  # fmt: skip
 _PASS_VALUES = {
     "phase": (*PHASES, "none"), "dtype": ("f16", "bf16", "f32", "f64"), "target": ("cpu", "cuda",
@@ -67,6 +68,7 @@ _PASS_VALUES = {
     "registers": ("16", "32", "0", "-1", "1"), "minimum-version": ("91900", "90000", "0", "-1"),
     "remarks": ("true",),
     "allow-tf32": ("false", "true"), "chip": ("sm_80", "sm_90a", "sm_100", "none", ""),
+    "values": ("s0=8,s1=12", "s0=8,s1=128", "batch=4,length=64", "s0=1", "s0=0", "s0=-1", "s0", "=1"),
 }  # fmt: skip
 
 
