@@ -19,7 +19,7 @@ __all__ = ["Sources", "is_enough", "is_probably_enough", "stages"]
 Sources: TypeAlias = list[tuple[str, int]]
 
 #: Below this time a kernel is not far from an empty one. On an H100, kernels of the artifact were
-#: preferred for 429 graphs of 18 models and took at most 6 us; engines would have saved 0.9 of
+#: preferred for 429 graphs of 17 models and took at most 6 us; engines would have saved 0.9 of
 #: 1368 us.
 _SHORT_MICROSECONDS: Final = 6.0
 #: A kernel that takes at most this multiple of its transfers at peak bandwidth cannot be improved
