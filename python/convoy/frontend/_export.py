@@ -33,6 +33,7 @@ from convoy.errors import (
     UnsupportedOpsError,
     first_line,
 )
+from convoy.frontend._grouped import grouped_decompositions
 from convoy.frontend._recurrent_shapes import recurrent_shapes
 from convoy.frontend._registry import CONVERTERS
 
@@ -246,9 +247,14 @@ def _is_own(filename: str) -> bool:
     )
 
 
-@functools.cache
 def decompositions() -> dict[Any, Any]:
-    """Torch's decompositions of ops without a converter."""
+    """The decompositions of ops without a converter."""
+    # The ops of libraries that are imported later are not in the cache.
+    return _decompositions() | grouped_decompositions()
+
+
+@functools.cache
+def _decompositions() -> dict[Any, Any]:
     table = torch.export.default_decompositions().items()  # type: ignore[no-untyped-call]
     own = {torch.ops.aten.as_strided_copy.default: _as_strided_copy}
     return own | {
