@@ -15,6 +15,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from byte_cases import BYTE_CASES
+from complex_cases import COMPLEX_CASES
 from float_cases import FLOAT_CASES
 from index_cases import INDEX_CASES
 from recurrent_cases import RECURRENT_CASES
@@ -756,4 +757,6 @@ for _case in FLOAT_CASES:
 for _case in BYTE_CASES:
     _add(*_case)
 for _case in RECURRENT_CASES:
+    _add(*_case)
+for _case in COMPLEX_CASES:
     _add(*_case)

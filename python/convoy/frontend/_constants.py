@@ -22,7 +22,10 @@ from torch.export.graph_signature import InputKind, InputSpec, TensorArgument
 from torch.fx.node import map_arg
 
 from convoy.frontend._causal import CausalMask
+from convoy.frontend._convert import has_same_bytes
 from convoy.frontend._progressions import simplify_indices
+from convoy.frontend._real_view import real_view
+from convoy.frontend._registry import CONVERTERS
 from convoy.frontend._types import unsupported_dtype
 
 __all__ = ["fold_constants"]
@@ -57,6 +60,7 @@ def fold_constants(program: torch.export.ExportedProgram) -> None:
     simplify_indices(graph, known)
     used = {node.name for node in graph.nodes if node.users and node.name in constants}
     last = [node for node in graph.nodes if node.op == "placeholder"][-1:]
+    made: dict[tuple[torch.dtype, torch.Size], list[torch.fx.Node]] = {}
     for node in _replaced(graph, known):
         value = known[node]
         if (splat := _splat(value)) is not None:
@@ -71,10 +75,16 @@ def fold_constants(program: torch.export.ExportedProgram) -> None:
             start = next(each for each in graph.nodes if each.op != "placeholder")
             with graph.inserting_before(start):
                 new = mask.create(graph, node)
+        elif (
+            equal := _equal(value, made.get((value.dtype, value.shape), []), program)
+        ) is not None:
+            node.replace_all_uses_with(equal)
+            continue
         else:
             with graph.inserting_after(*last) if last else graph.inserting_before():
                 new = graph.placeholder(f"{node.name}_value")
             last = [new]
+            made.setdefault((value.dtype, value.shape), []).append(new)
             program.constants[new.name] = value.contiguous()
             argument = TensorArgument(name=new.name)
             specs.append(InputSpec(InputKind.CONSTANT_TENSOR, argument, new.name))
@@ -87,10 +97,21 @@ def fold_constants(program: torch.export.ExportedProgram) -> None:
     specs[:] = [spec for spec in specs if spec.arg.name in kept]
 
 
+def _equal(
+    value: torch.Tensor, made: Sequence[torch.fx.Node], program: torch.export.ExportedProgram
+) -> torch.fx.Node | None:
+    """The constant that has the same bytes, e.g. the matrix of another Fourier transform."""
+    same = (each for each in made if has_same_bytes(program.constants[each.name], value))
+    return next(same, None)
+
+
 def _constants(program: torch.export.ExportedProgram) -> dict[str, torch.Tensor]:
     """The tensors that no new weights can replace, by the names of their placeholders."""
+    values = {
+        node.name: node.meta["val"] for node in program.graph.nodes if node.op == "placeholder"
+    }
     return {
-        spec.arg.name: program.constants[spec.target]
+        spec.arg.name: _constant(program.constants[spec.target], values[spec.arg.name])
         for spec in program.graph_signature.input_specs
         if isinstance(spec.arg, TensorArgument)
         and spec.target in program.constants
@@ -99,6 +120,11 @@ def _constants(program: torch.export.ExportedProgram) -> dict[str, torch.Tensor]
             or (spec.kind is InputKind.BUFFER and not spec.persistent)
         )
     }
+
+
+def _constant(tensor: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """A constant as the placeholder has it: `lower_complex` makes complex ones real."""
+    return tensor if value.is_complex() else real_view(tensor)
 
 
 def _known_values(
@@ -171,14 +197,19 @@ def _replaced(graph: torch.fx.Graph, known: Mapping[torch.fx.Node, Any]) -> Sequ
             elif _has_type(known[node]) and (
                 node.all_input_nodes
                 or _is_uninitialized(node)
+                or (node.op == "call_function" and _name(node) not in CONVERTERS)
                 or (node.op == "placeholder" and CausalMask.of(known[node]))
             ):
                 nodes.append(node)
     return nodes[::-1]
 
 
+def _name(node: torch.fx.Node) -> str:
+    return str(node.target).removesuffix(".default")
+
+
 def _has_type(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and not unsupported_dtype(value.dtype)
+    return isinstance(value, torch.Tensor) and not unsupported_dtype(value.dtype.to_real())
 
 
 def _remains(node: torch.fx.Node, known: Mapping[torch.fx.Node, Any]) -> bool:
@@ -190,15 +221,17 @@ def _remains(node: torch.fx.Node, known: Mapping[torch.fx.Node, Any]) -> bool:
 
 
 def _splat(value: torch.Tensor) -> float | int | bool | None:
-    """The element if all are equal, 0 if there is none. None for NaN, whose bits a number does not
-    keep, and for zeros of both signs."""
+    """The element if all are equal, 0 if there is none. None for complex numbers, for NaN, whose
+    bits a number does not keep, and for zeros of both signs."""
     if value.numel() == 0:
         return 0
     first = value.reshape(-1)[0]
     if value.numel() > 1 and not bool((value == first).all()):
         return None
-    if first != first or (
-        value.is_floating_point() and bool((value.signbit() != first.signbit()).any())
+    if (
+        value.is_complex()
+        or first != first
+        or (value.is_floating_point() and bool((value.signbit() != first.signbit()).any()))
     ):
         return None
     number: float | int | bool = first.item()

@@ -20,7 +20,7 @@ from convoy.frontend._refused import reason_of
 from convoy.frontend._registry import CONVERTERS, Call, Missing
 from convoy.frontend._types import TensorType, parse_vtensor
 
-__all__ = ["Argument", "Converted", "convert_function", "source_line"]
+__all__ = ["Argument", "Converted", "convert_function", "has_same_bytes", "source_line"]
 
 _FILE_LINE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)')
 _NOT_CONVERTED = object()
@@ -181,7 +181,7 @@ class _Conversion:
     ) -> ir.Value:
         unique, count = name, 0
         while unique in self._weights:
-            if unique in self._made_here and _has_same_bytes(self._weights[unique], tensor):
+            if unique in self._made_here and has_same_bytes(self._weights[unique], tensor):
                 return self._weight_arguments[unique]
             count += 1
             unique = f"{name}_{count}"
@@ -355,7 +355,7 @@ def _constant(name: str, op: ir.Operation) -> Any:
     return int(ir.IntegerAttr(value).value)
 
 
-def _has_same_bytes(a: torch.Tensor, b: torch.Tensor) -> bool:
+def has_same_bytes(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Stricter than torch.equal, for which 1 equals 1.0 and 0.0 equals -0.0."""
     if (a.dtype, a.shape) != (b.dtype, b.shape):
         return False

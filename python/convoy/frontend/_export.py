@@ -9,6 +9,7 @@ import contextlib
 import functools
 import io
 import logging
+import math
 import os
 import re
 import sys
@@ -256,10 +257,22 @@ def decompositions() -> dict[Any, Any]:
 @functools.cache
 def _decompositions() -> dict[Any, Any]:
     table = torch.export.default_decompositions().items()  # type: ignore[no-untyped-call]
-    own = {torch.ops.aten.as_strided_copy.default: _as_strided_copy}
+    own = {
+        torch.ops.aten._neg_view.default: torch.neg,
+        torch.ops.aten.angle.default: _angle,
+        torch.ops.aten.as_strided_copy.default: _as_strided_copy,
+    }
     return own | {
         op: rule for op, rule in table if str(op).removesuffix(".default") not in CONVERTERS
     }
+
+
+def _angle(x: torch.Tensor) -> torch.Tensor:
+    """Also that of real numbers: pi for negative ones."""
+    if x.is_complex():
+        return torch.atan2(x.imag, x.real)
+    x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
+    return torch.where(x < 0, math.pi, torch.where(torch.isnan(x), x, 0))
 
 
 def _as_strided_copy(

@@ -20,6 +20,7 @@ from torch_mlir.dialects import torch as torch_dialect
 from torch_mlir.extras.fx_importer import FxImporter
 
 from convoy.errors import UnsupportedOp, UnsupportedOpsError
+from convoy.frontend._complex import lower_complex
 from convoy.frontend._constants import fold_constants
 from convoy.frontend._convert import Argument, Converted, convert_function
 from convoy.frontend._export import (
@@ -31,6 +32,7 @@ from convoy.frontend._export import (
 )
 from convoy.frontend._inputs import check_exported, check_module
 from convoy.frontend._literals import Literals
+from convoy.frontend._real_view import real_view
 from convoy.frontend._signature import (
     arguments_of,
     check_written,
@@ -155,6 +157,9 @@ def import_program(
     orders = output_orders(program)
     drop_constants(program)
     fold_constants(program)
+    if lower_complex(program):
+        # The matrices of Fourier transforms.
+        fold_constants(program)
     arguments = arguments_of(program)
     check_operations(program.graph)
     context = ir.Context()
@@ -204,11 +209,13 @@ def _named_tensors(
 ) -> list[tuple[str, torch.Tensor]]:
     """All parameters and buffers, shared ones under each of their names."""
     if module is None:
-        return [(name, t) for name, t in program.state_dict.items() if torch.is_tensor(t)]
-    return [
-        *module.named_parameters(remove_duplicate=False),
-        *module.named_buffers(remove_duplicate=False),
-    ]
+        named = [(name, t) for name, t in program.state_dict.items() if torch.is_tensor(t)]
+    else:
+        named = [
+            *module.named_parameters(remove_duplicate=False),
+            *module.named_buffers(remove_duplicate=False),
+        ]
+    return [(name, real_view(tensor)) for name, tensor in named]
 
 
 def _shared(named: list[tuple[str, torch.Tensor]], converted: Converted) -> dict[str, str]:

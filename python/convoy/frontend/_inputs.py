@@ -12,6 +12,7 @@ import torch
 import torch.utils._pytree as pytree
 
 from convoy.errors import InputError
+from convoy.frontend._real_view import complex_input
 from convoy.frontend._types import unsupported_dtype
 
 __all__ = ["check_exported", "check_module", "has_symbols"]
@@ -79,7 +80,7 @@ def _check_weights(named: list[tuple[str, torch.Tensor]]) -> None:
 def _input_problem(value: Any) -> str:
     """The problem with an input, or an empty string."""
     if isinstance(value, torch.Tensor):
-        return _problem(value)
+        return complex_input(value.dtype) or _problem(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return ""
     return f"expected a tensor, a number, a string, a bool or None, got {type(value).__name__!r}"
@@ -93,4 +94,5 @@ def _problem(tensor: torch.Tensor) -> str:
         return "expected a dense tensor, got a quantized one; call dequantize()"
     if tensor.layout is not torch.strided:
         return f"expected a dense tensor, got one of layout {tensor.layout}; call to_dense()"
-    return unsupported_dtype(tensor.dtype)
+    # A complex weight becomes a real one.
+    return unsupported_dtype(tensor.dtype.to_real())

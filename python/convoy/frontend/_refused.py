@@ -14,10 +14,6 @@ _REASONS = {
         r"nonzero|nonzero_static|masked_select|argwhere|unique\w*|_unique\w*|bincount"
         r"|repeat_interleave\.Tensor|_local_scalar_dense|item|is_nonzero|equal|tensor_split\.tensor\w*"
     ),
-    "it computes with complex numbers, which tcp does not have; expected real tensors": (
-        r"_fft_\w+|fft_\w+|stft|istft|complex|polar|view_as_complex\w*|view_as_real\w*|real|imag"
-        r"|_conj\w*|conj\w*|angle|_neg_view"
-    ),
     "it is linear algebra beyond products of matrices, which tcp does not have; expected a model "
     "that computes it before compilation": (
         r"linalg_(?!vector_norm|matrix_norm|norm|cross|vecdot|multi_dot)\w+|_linalg_\w+|cholesky\w*"

@@ -14,6 +14,7 @@ from torch.export.graph_signature import InputKind, OutputKind, TensorArgument
 from convoy.errors import InputError
 from convoy.frontend._convert import Argument
 from convoy.frontend._export import RESULT_STRIDES, line_of
+from convoy.frontend._real_view import real_view
 from convoy.frontend._structure import describe
 from convoy.output_names import named_leaves
 from convoy_runtime.manifest_structure import Node
@@ -127,6 +128,7 @@ def arguments_of(program: torch.export.ExportedProgram) -> list[Argument]:
         if tensor is None:
             tensor = program.constants[spec.target]
         assert isinstance(tensor, torch.Tensor)
+        tensor = real_view(tensor)
         inline = spec.kind is InputKind.CONSTANT_TENSOR and tensor.numel() == 1
         # The data is read from memory, which differs from the values of views with the negative or
         # conjugate bit.
