@@ -24,6 +24,8 @@ __all__ = ["HostTensor", "read_safetensors", "write_safetensors"]
 
 ALIGNMENT = 64
 _HEADER_LIMIT = 100_000_000
+#: The type of the parts of complex numbers. A compiled model has them as a last dim of 2.
+_COMPLEX = {"C64": "F32"}
 
 
 @value_type(frozen=True, slots=True)
@@ -84,6 +86,8 @@ def read_safetensors(
             case _:
                 msg = "expected an object with dtype, shape and data_offsets"
                 raise refuse(msg, name)
+        if tag in _COMPLEX:
+            tag, shape = _COMPLEX[tag], [*shape, 2]
         if len(shape) > MOST_DIMS or prod(size or 1 for size in shape) > LARGEST >> 3:
             msg = (
                 f"expected at most {MOST_DIMS} dims whose product without zeros is below "

@@ -130,7 +130,7 @@ def _given_weights(
                 )
             else:
                 # Parameters are detached; their values are copied.
-                got = view(value.detach() if hasattr(value, "detach") else value, name)
+                got = view(_real(value.detach() if hasattr(value, "detach") else value), name)
             check(got, spec, name, (CPU, 0))
         except ArgumentError as error:
             problems.append(str(error))
@@ -142,6 +142,17 @@ def _given_weights(
             problems=tuple(problems),
         )
     return [_readable(got) for got in views]
+
+
+def _real(value: Any) -> Any:
+    """A complex tensor of torch or numpy as a real one whose last dim has the real and the
+    imaginary part, as compiled models have it; other arrays unchanged."""
+    if getattr(value, "is_complex", bool)():
+        value = value.cpu().resolve_conj().numpy()
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "c":
+        return value
+    packed = np.ascontiguousarray(value)
+    return packed.view(packed.real.dtype).reshape(*value.shape, 2)
 
 
 def _read_file(path: Path) -> Mapping[str, HostTensor]:

@@ -123,6 +123,15 @@ def test_agreement(overflow: tuple[nn.Module, tuple[Tensor, ...]]) -> None:
     assert found.ops
 
 
+def test_ops_on_the_parts_of_complex_numbers() -> None:
+    class Spectrum(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.fft.irfft(torch.fft.rfft(x) * (1 + 2j), 8)
+
+    found = _bisect(Spectrum(), (torch.randn(2, 8),), dtype="bfloat16")
+    assert any("tcp.matmul" in each.probe.names and each.effect > 0 for each in found.ops)
+
+
 def test_effects_are_of_the_op_alone() -> None:
     """An op with an error that no output depends on has no effect."""
 

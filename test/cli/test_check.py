@@ -31,7 +31,7 @@ def _run(model: str, tmp_path: Path, *options: str, peer: str | None = None) -> 
 
 
 @pytest.mark.parametrize(
-    "model", ["nested", "structured", "named", "integers", "infinities", "cancels"]
+    "model", ["nested", "structured", "named", "integers", "infinities", "cancels", "spectrum"]
 )
 def test_correct_result(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(model, tmp_path) == 0, capsys.readouterr().out

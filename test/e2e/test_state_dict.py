@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import save_model
+from safetensors.torch import save_file, save_model
 from torch import Tensor, nn
 
 import convoy
@@ -110,3 +110,36 @@ def test_manifest_is_checked(artifact: Path, change: dict[str, object], message:
     del tree["files"]["constants.safetensors"]
     with pytest.raises(ArtifactError, match=r"expected an entry for constants\.safetensors"):
         read_manifest(json.dumps(tree))
+
+
+class _Complex(nn.Module):
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        torch.manual_seed(seed)
+        self.filter = nn.Parameter(torch.randn(5, dtype=torch.cfloat))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.fft.irfft(torch.fft.rfft(x) * self.filter, 8)
+
+
+def test_complex_weights(tmp_path: Path) -> None:
+    """From a state dict, a conjugated view, numpy arrays, a file, and as the real tensor that the
+    artifact has."""
+    x, path = torch.randn(2, 8), tmp_path / "filter.safetensors"
+    convoy.compile(_Complex(0).eval(), (x,), target="cpu").save(tmp_path / "model.convoy")
+    with convoy_runtime.load(tmp_path / "model.convoy") as program:
+        for seed, change in enumerate(
+            (
+                lambda value: value,
+                lambda value: value.conj_physical().conj(),
+                lambda value: value.numpy(),
+                torch.view_as_real,
+            )
+        ):
+            module = _Complex(seed)
+            program.load_weights({"filter": change(module.filter.detach())})
+            torch.testing.assert_close(torch.from_dlpack(program(x)), module(x))
+        module = _Complex(4)
+        save_file(module.state_dict(), path)
+        program.load_weights(path)
+        torch.testing.assert_close(torch.from_dlpack(program(x)), module(x))

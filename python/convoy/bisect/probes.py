@@ -17,6 +17,8 @@ from torch_mlir import ir
 
 from convoy.errors import ConvoyError, SourceLine
 from convoy.frontend import ImportedModule
+from convoy.frontend._complex import lower_complex
+from convoy.frontend._constants import fold_constants
 from convoy.frontend._convert import source_line
 from convoy.frontend._export import export_module, keep_user_lines, line_of
 from convoy.frontend._importer import import_program
@@ -83,6 +85,9 @@ def trace(
     """
     program = export_module(module, inputs)
     keep_user_lines(program.graph)
+    # As in the import: the ops on the parts of complex numbers are nodes too.
+    fold_constants(program)
+    lower_complex(program)
     lines = {node.name: line_of(node) for node in program.graph.nodes}
     for node in program.graph.nodes:
         node.meta["stack_trace"] = f'File "{node.name}", line 1, in forward'

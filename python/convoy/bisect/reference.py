@@ -12,6 +12,8 @@ from torch.export.graph_signature import InputKind
 from torch.fx.node import map_arg
 from torch.utils._pytree import tree_leaves, tree_map
 
+from convoy.frontend._real_view import real_view
+
 __all__ = ["Reference"]
 
 
@@ -44,7 +46,7 @@ class Reference:
             else:
                 value = program.state_dict.get(spec.target or "")
                 value = program.constants[spec.target or ""] if value is None else value
-            self._start[node] = self.cast(value)
+            self._start[node] = self.cast(real_view(value))
 
     def cast(self, value: Any) -> Any:
         """Converts floating-point tensors to the type, also in lists."""

@@ -102,12 +102,24 @@ class Model:
 
         with torch.inference_mode():
             args, kwargs = self.arguments(dtype)
-            found = named_leaves(copy.deepcopy(self.module).to(dtype)(*args, **kwargs))
+            found = named_leaves(_converted(copy.deepcopy(self.module), dtype)(*args, **kwargs))
         return {
             name: (each.double() if each.is_floating_point() else each).cpu().numpy()
             for name, each in found
             if isinstance(each, torch.Tensor)
         }
+
+
+def _converted(module: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
+    """The module in `dtype`. Module.to drops the imaginary parts of complex weights."""
+
+    def convert(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.is_complex():
+            return tensor.to(dtype.to_complex())
+        return tensor.to(dtype) if tensor.is_floating_point() else tensor
+
+    module._apply(convert)  # type: ignore[no-untyped-call]
+    return module
 
 
 @dataclass(frozen=True)

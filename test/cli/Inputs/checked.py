@@ -79,3 +79,18 @@ def layers():
     torch.manual_seed(0)
     parts = nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 8, 3), nn.Flatten(), nn.Linear(128, 10)
     return nn.Sequential(*parts).eval(), (torch.randn(1, 3, 8, 8),)
+
+
+class _Filter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.filter = nn.Parameter(torch.randn(3, dtype=torch.complex64))
+
+    def forward(self, x):
+        return torch.fft.irfft(torch.fft.rfft(x) * self.filter, 4)
+
+
+def spectrum():
+    """Complex numbers, also as weights."""
+    torch.manual_seed(0)
+    return _Filter().eval(), _inputs()
