@@ -42,7 +42,8 @@ class Sample:
     Attributes:
         name: The name of the op without its variant.
         op: The function.
-        leaves: The arguments, flat. Tensors are the inputs of the model, other values constants.
+        leaves: The arguments, flat. Tensors are the inputs of the model, other values constants. A
+            complex tensor is an input and a result of its parts, a last dim of 2.
         structure: The structure of `(args, kwargs)`.
         expected: The tensors among PyTorch's results.
         limits: For each result, the largest difference from `expected` that counts as right;
@@ -58,14 +59,14 @@ class Sample:
 
     @property
     def inputs(self) -> list[torch.Tensor]:
-        return [leaf for leaf in self.leaves if isinstance(leaf, torch.Tensor)]
+        return [_parts(leaf) for leaf in self.leaves if isinstance(leaf, torch.Tensor)]
 
     def call(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
         """Runs the op on tensors in place of `inputs`; returns the tensors among the results."""
         given = iter(tensors)
-        leaves = [next(given) if isinstance(x, torch.Tensor) else x for x in self.leaves]
+        leaves = [_given(x, given) if isinstance(x, torch.Tensor) else x for x in self.leaves]
         args, kwargs = pytree.tree_unflatten(leaves, self.structure)
-        return [x for x in pytree.tree_leaves(self.op(*args, **kwargs)) if _is_tensor(x)]
+        return [_parts(x) for x in pytree.tree_leaves(self.op(*args, **kwargs)) if _is_tensor(x)]
 
 
 class Together(torch.nn.Module):
@@ -119,6 +120,15 @@ def samples_of(op: Any, dtype: torch.dtype, limit: int) -> Iterator[Sample]:
                     else tuple(_limits(made, expected))
                 )
                 yield Sample(op.name, op.op, leaves, structure, tuple(expected), limits)
+
+
+def _parts(x: torch.Tensor) -> torch.Tensor:
+    return torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
+
+
+def _given(leaf: torch.Tensor, given: Iterator[torch.Tensor]) -> torch.Tensor:
+    """The next input, in the form of an argument."""
+    return torch.view_as_complex(next(given)) if leaf.is_complex() else next(given)
 
 
 def _limits(sample: Sample, expected: list[torch.Tensor]) -> list[float]:
