@@ -6,7 +6,6 @@ test/gpu/test_graph_kernels.py has the same on a GPU."""
 from __future__ import annotations
 
 import ctypes
-import os
 import re
 import shutil
 import subprocess
@@ -22,11 +21,11 @@ from torch.nn import functional as F
 
 from convoy_runtime.cuda.driver.tensor_map import tensor_map
 from convoy_runtime.manifest import GraphTensor, KernelTensorMap
+from tools.convoy_opt import convoy_opt
 
 ROOT = Path(__file__).parents[3]
 DEVICE = ROOT / "runtime/device"
 EMULATION = Path(__file__).parent / "emulation"
-CONVOY_OPT = Path(os.environ.get("CONVOY_OPT", ROOT / "build/bin/convoy-opt"))
 LIMITS = {torch.float16: 5e-3, torch.bfloat16: 4e-2}
 
 
@@ -176,10 +175,7 @@ class Kernel:
 
 def kernel_of(graph: str) -> Kernel:
     """The first kernel of conv_tma.cu that the compiler attaches."""
-    done = subprocess.run(
-        [CONVOY_OPT, "--cudnn-attach-kernels"], input=graph, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    done = convoy_opt(graph, "--cudnn-attach-kernels")
     described = re.search(
         r"dense<\[([-\d, ]*)\]> : tensor<\d+xi32>\)[^@]*llvm.call @(convoy_conv_tma_\w+)\(",
         done.stdout,
