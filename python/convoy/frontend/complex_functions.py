@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Functions of complex numbers: absolute value, angle, norms, powers, exponential and trigonometric
+"""Functions of complex numbers: absolute value, norms, powers, exponential and trigonometric
 functions."""
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def power(call: ComplexCall) -> Complex:
         if abs(number) <= _MOST_PRODUCTS:
             result = _by_products(x, abs(number))
             return divide(1, result) if number < 0 else result
-    if exponent == 0.5 if isinstance(exponent, float) else False:
+    if isinstance(exponent, float) and exponent == 0.5:
         return _sqrt(x)
     if not isinstance(x, (Complex, torch.Tensor)):
         base = complex(x)

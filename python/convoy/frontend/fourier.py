@@ -11,7 +11,6 @@ float64, with exact indices, and rounded to the dtype of the data.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 
@@ -118,7 +117,9 @@ def _along_last(x: Complex, size: int, forward: bool, scale: float, count: int) 
     columns, rows = split, size // split
     lead = x.re.shape[:-1]
     # Dims: j2, j1.
-    x = _reshaped(x, (*lead, columns, rows), swap=True)
+    x = Complex(
+        *(None if p is None else p.reshape(*lead, columns, rows).transpose(-1, -2) for p in x)
+    )
     x = _along_last(x, columns, forward, scale, columns)
     waves = [part.to(x.re.dtype) for part in _waves(x.re, rows, columns, size, forward)]
     x = multiply(x, Complex(*waves))
@@ -128,14 +129,6 @@ def _along_last(x: Complex, size: int, forward: bool, scale: float, count: int) 
     # Dims: k2, k1.
     flat = (part.transpose(-1, -2).reshape(*lead, size) for part in x)
     return Complex(*(part if count == size else part[..., :count] for part in flat))
-
-
-def _reshaped(x: Complex, shape: tuple[int, ...], *, swap: bool) -> Complex:
-    parts: list[Any] = []
-    for part in x:
-        new = None if part is None else part.reshape(shape)
-        parts.append(new.transpose(-1, -2) if new is not None and swap else new)
-    return Complex(*parts)
 
 
 def _split(size: int) -> int | None:
@@ -172,10 +165,8 @@ def _times(x: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
 def _product(x: Complex, waves: torch.Tensor) -> Complex:
     """The product with a matrix that has the cosines on the left and the sines on the right."""
     count = waves.shape[1] // 2
-    products = [None if part is None else torch.split(_times(part, waves), count, -1) for part in x]
-    re, im = products
-    if re is None or im is None:
-        only = im if re is None else re
-        assert only is not None
-        return Complex(only[0], only[1]) if re is not None else Complex(-only[1], only[0])
-    return Complex(re[0] - im[1], re[1] + im[0])
+    cosines, sines = torch.split(_times(x.re, waves), count, -1)
+    if x.im is None:
+        return Complex(cosines, sines)
+    other_cosines, other_sines = torch.split(_times(x.im, waves), count, -1)
+    return Complex(cosines - other_sines, sines + other_cosines)
