@@ -90,7 +90,7 @@ def draw(found: Sequence[dict[str, Any]], title: str) -> str:
         axes.grid(color=_GRID, which="major", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
         axes.xaxis.set_major_formatter("{x:g}")
-        axes.legend(frameon=False, title="the numbers are clients")
+        figure.legend(frameon=False, title="numbers: clients", loc="outside right upper")
         if title:
             axes.set_title(title, fontsize=10)
         text = StringIO()
