@@ -127,7 +127,9 @@ struct RemoveUnused : public OpRewritePattern<ScanOp> {
     if (kept.size() == op.getNumResults() && unused.none())
       return rewriter.notifyMatchFailure(op, "every stacked result and operand is used");
     Operands operands(op);
-    for (unsigned i : llvm::reverse(llvm::to_vector(unused.set_bits()))) {
+    // A name, because llvm::reverse refers to its argument.
+    SmallVector<unsigned> dropped = llvm::to_vector(unused.set_bits());
+    for (unsigned i : llvm::reverse(dropped)) {
       auto &list = i < state + sliced ? operands.sliced : operands.invariant;
       list.erase(list.begin() + (i < state + sliced ? i - state : i - state - sliced));
     }

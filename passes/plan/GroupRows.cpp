@@ -203,8 +203,10 @@ void makeRegion(ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
     op->moveBefore(yield);
 
+  // A name, because the loop would not keep a temporary.
+  std::optional<RowRegion> formed = RowRegion::match(region);
   llvm::SetVector<Operation *> moved;
-  for (const RowOp &each : RowRegion::match(region)->ops)
+  for (const RowOp &each : formed->ops)
     if (!each.isStored)
       moved.insert(each.output.buffer->root.getDefiningOp());
   for (size_t i = 0; i < moved.size(); ++i)
