@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Runs `convoy-opt`: the one that the environment variable CONVOY_OPT names, else that of the
-build."""
+"""Runs `convoy-opt` of the build. The environment variable CONVOY_OPT overrides its path."""
 
 from __future__ import annotations
 

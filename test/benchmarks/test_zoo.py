@@ -100,6 +100,6 @@ def test_build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_rows_run_on_the_visible_devices() -> None:
     assert visible_devices(None, 2) == ["0", "1"]
     assert visible_devices("3,GPU-1f", 2) == ["3", "GPU-1f"]
-    # CUDA ignores the devices from the first one that does not exist.
+    # CUDA stops at the first invalid entry of CUDA_VISIBLE_DEVICES.
     assert visible_devices("3,9", 1) == ["3"]
     assert visible_devices(None, 0) == []

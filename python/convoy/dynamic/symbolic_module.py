@@ -28,7 +28,7 @@ __all__ = ["compile_symbolic", "declares_symbols"]
 _WEIGHTS = ("tcp.weight", "tcp.prepared")
 #: Calls are not padded: the proof that rows are independent starts with torch.export's sizes.
 _UNPADDED = "compiled from a .mlir file"
-#: A size, or None for one that is no multiple of one symbol with an offset.
+#: The sizes of a tensor. None is a size that does not have the form `factor * symbol + offset`.
 _Sizes = list[Size | None]
 
 

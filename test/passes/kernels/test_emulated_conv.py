@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import re
-import shutil
-import subprocess
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
+from emulated import DEVICE, build
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -23,9 +21,6 @@ from convoy_runtime.cuda.driver.tensor_map import tensor_map
 from convoy_runtime.manifest import GraphTensor, KernelTensorMap
 from tools.convoy_opt import convoy_opt
 
-ROOT = Path(__file__).parents[3]
-DEVICE = ROOT / "runtime/device"
-EMULATION = Path(__file__).parent / "emulation"
 LIMITS = {torch.float16: 5e-3, torch.bfloat16: 4e-2}
 
 
@@ -199,19 +194,8 @@ def kernel_of(graph: str) -> Kernel:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    compiler = next((name for name in ("clang++-22", "clang++") if shutil.which(name)), None)
-    if compiler is None:
-        pytest.skip("no clang++")
-    folder = tmp_path_factory.mktemp("emulation")
-    # The kernel includes the device.h, tma.h, wgmma.h and epilogue.h that are beside it.
-    names = ("conv_tma.cu", "product.h", "kernel_abi.h")
-    for path in (*(DEVICE / name for name in names), *EMULATION.iterdir()):
-        shutil.copy(path, folder)
-    sources = [str(folder / name) for name in ("conv_tma.cpp", "grid.cpp")]
-    flags = ["-O1", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-Wno-pass-failed"]
-    output = ["-fPIC", "-shared", "-o", str(folder / "emulation.so")]
-    subprocess.run([compiler, *flags, *sources, *output], check=True)
-    return ctypes.CDLL(str(folder / "emulation.so"))
+    kernels = (DEVICE / name for name in ("conv_tma.cu", "product.h", "kernel_abi.h"))
+    return build(tmp_path_factory.mktemp("emulation"), kernels, "conv_tma.cpp")
 
 
 def channels_last(tensor: Tensor) -> Tensor:

@@ -5,17 +5,12 @@ are compared with PyTorch in float64. test/gpu/test_graph_kernels.py has the sam
 from __future__ import annotations
 
 import ctypes
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 import torch
+from emulated import DEVICE, build
 from torch import Tensor, nn
 
-ROOT = Path(__file__).parents[3]
-DEVICE = ROOT / "runtime/device"
-EMULATION = Path(__file__).parent / "emulation"
 TYPES = (torch.float16, torch.bfloat16, torch.float32)
 LIMITS = {torch.float16: 5e-3, torch.bfloat16: 4e-2, torch.float32: 5e-6}
 #: In the order of RecurrentMode.
@@ -39,23 +34,8 @@ class Arguments(ctypes.Structure):
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    compiler = next((name for name in ("clang++-22", "clang++") if shutil.which(name)), None)
-    if compiler is None:
-        pytest.skip("no clang++")
-    folder = tmp_path_factory.mktemp("emulation")
-    # The kernels include the device.h that is beside them.
-    for path in (
-        *DEVICE.glob("recurrent*"),
-        DEVICE / "kernel_abi.h",
-        *EMULATION.iterdir(),
-    ):
-        shutil.copy(path, folder)
-    sources = [str(folder / name) for name in ("recurrent.cpp", "grid.cpp")]
-    # Without constant sizes loops are not unrolled.
-    flags = ["-O1", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-Wno-pass-failed"]
-    output = ["-fPIC", "-shared", "-o", str(folder / "emulation.so")]
-    subprocess.run([compiler, *flags, *sources, *output], check=True)
-    return ctypes.CDLL(str(folder / "emulation.so"))
+    kernels = (*DEVICE.glob("recurrent*"), DEVICE / "kernel_abi.h")
+    return build(tmp_path_factory.mktemp("emulation"), kernels, "recurrent.cpp")
 
 
 def expected(

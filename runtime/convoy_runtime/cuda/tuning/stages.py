@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
+from convoy_runtime.cuda.cudnn.enums import HeurMode
 from convoy_runtime.manifest import Graph
 
 from .levels import Level
@@ -25,7 +26,6 @@ _SHORT_MICROSECONDS: Final = 6.0
 #: A kernel that takes at most this multiple of its transfers at peak bandwidth cannot be improved
 #: much: copies reach 80 to 90 % of the peak.
 _NEAR_PEAK: Final = 1.25
-_COMPILED: Final = ("A", "B", "FALLBACK")
 
 
 def stages(level: Level, graph: Graph, *, has_operations: bool) -> tuple[Sources, Sources]:
@@ -44,10 +44,11 @@ def stages(level: Level, graph: Graph, *, has_operations: bool) -> tuple[Sources
     last = [("cublaslt", level.cublaslt)]
     if graph.preference == "plan":
         return [*engines, *kernels, *last], []
-    if not level.gives_up or not graph.kernels:
+    if not level.gives_up:
         return [*kernels, *engines, *last], []
-    at_once = [each for each in engines if each[0] not in _COMPILED]
-    return [*kernels, *at_once, *last], [each for each in engines if each[0] in _COMPILED]
+    heuristics = [each for each in engines if each[0] in HeurMode.__members__]
+    at_once = [each for each in engines if each not in heuristics]
+    return [*kernels, *at_once, *last], heuristics
 
 
 def is_enough(graph: Graph, microseconds: float, speeds: Speeds) -> bool:
