@@ -83,6 +83,8 @@ class DeviceEngine(Engine):
     def close(self) -> None:
         with self._device.current():
             self._driver.call("cuStreamSynchronize", self._stream)
+            if self._gather is not None:
+                self._gather.close()
             for event in self._events:
                 self._driver.call("cuEventDestroy", event)
             self._driver.call("cuStreamDestroy", self._stream)

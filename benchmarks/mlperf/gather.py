@@ -48,6 +48,15 @@ class KernelGather:
             torch.empty(most, dtype=torch.int64, device=self._device) for _ in range(SLOTS)
         ]
 
+    def close(self) -> None:
+        """Frees the tensors. The stream has to exist until then: torch records an event on it when
+        it frees pinned memory that a copy on the stream has read, and ends the process if that
+        fails."""
+        self._rows = None
+        self._inputs.clear()
+        for each in (self._views, self._host, self._places):
+            each.clear()
+
     def use(self, pointer: int, count: int) -> None:
         """Reads samples from this memory from now on, which has `count` rows."""
         self._rows = self._tensor(pointer, count)

@@ -120,7 +120,10 @@ def _read(path: Path) -> dict[str, Figures]:
 
 def _write(path: Path, done: Mapping[str, Figures]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps([each.as_dict() for each in done.values()], indent=1))
+    # Replaced at once, so that an interruption loses no row.
+    written = path.with_suffix(".part")
+    written.write_text(json.dumps([each.as_dict() for each in done.values()], indent=1))
+    written.replace(path)
 
 
 def _turn() -> None:
