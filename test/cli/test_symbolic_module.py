@@ -34,25 +34,28 @@ def _compile(tmp_path: Path, text: str, *flags: str) -> int:
     return main([*arguments, "-o", str(tmp_path / "pool.convoy"), *flags])
 
 
-def test_module_with_symbols_runs_at_its_points(
+def test_module_with_symbols_runs_at_its_points_and_between(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _compile(tmp_path, MODULE, "--points", "batch=1,4", "--points", "half=2,6") == 0
-    assert "4 points" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "4 points" in printed
+    assert "half: 2 to 8, multiples of 2; points 2, 6; points only: the size 2*half+1 of" in printed
     program = convoy_runtime.load(tmp_path / "pool.convoy")
     assert isinstance(program, DynamicProgram)
     assert [str(symbol) for symbol in program.symbols] == [
         "batch: 1 to 16",
         "half: 2 to 8, multiples of 2",
     ]
-    for batch in (1, 4):
+    # 2 and 3 are padded to 4.
+    for batch in (1, 2, 3, 4):
         for half in (2, 6):
             x = np.random.default_rng(batch).random((batch, 3, 2 * half + 1), dtype=np.float32)
             total, moved = program(x)
             np.testing.assert_allclose(total, x.sum(2), rtol=1e-6)
             np.testing.assert_array_equal(moved, x.transpose(2, 0, 1))
     with pytest.raises(ArgumentError, match="batch"):
-        program(np.zeros((2, 3, 5), np.float32))
+        program(np.zeros((5, 3, 5), np.float32))
     with pytest.raises(ArgumentError, match="half"):
         program(np.zeros((1, 3, 7), np.float32))
 

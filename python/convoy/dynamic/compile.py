@@ -12,9 +12,10 @@ from typing import Any
 import torch
 
 from convoy.compiler import CompiledModel, compile_imported
+from convoy.dynamic.exported_sizes import reason_of_exported_sizes
 from convoy.dynamic.importer import Importer, importer_of
 from convoy.dynamic.model import DynamicModel, check_equal_interfaces
-from convoy.dynamic.padded import padding_reasons
+from convoy.dynamic.padded import with_padding
 from convoy.dynamic.point_models import compile_points
 from convoy.dynamic.points import Points, choose_points, widened
 from convoy.dynamic.shapes import outputs_of
@@ -58,13 +59,17 @@ def compile_dynamic(
     importer = importer_of(module, inputs, kwargs, dynamic_shapes)
     interface = importer.interface
     chosen = choose_points(interface.symbols, points)
-    symbols = widened(interface.symbols, chosen)
     imported, models = compile_points(chosen, importer.at, options, progress, seconds)
     outputs = outputs_of(interface, models[0].manifest.outputs)
     if progress is not None:
         progress("padding")
-    reasons = padding_reasons(interface, symbols, outputs, chosen, imported, importer.at)
-    symbols = tuple(replace(symbol, unpadded=reasons[symbol.name]) for symbol in symbols)
+    symbols = with_padding(
+        widened(interface.symbols, chosen),
+        chosen,
+        imported,
+        importer.at,
+        lambda name: reason_of_exported_sizes(interface, outputs, name),
+    )
 
     def compile_at(values: Mapping[str, int]) -> CompiledModel:
         return compile_one(importer, options, values, models[0].manifest, chosen[0])

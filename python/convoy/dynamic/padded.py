@@ -6,56 +6,63 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-import sympy
-import torch
-
 from convoy.dynamic.padding import why_not_padded
-from convoy.dynamic.shapes import DynamicInterface, symbol_names
-from convoy.errors import FrontendError
+from convoy.errors import CompileError, FrontendError
 from convoy.frontend import ImportedModule
 from convoy_runtime.dynamic.manifest import DynamicTensor, Symbol
 from convoy_runtime.dynamic.sizes import parse_size
 
-__all__ = ["padding_reasons"]
+__all__ = ["reason_of_tensors", "with_padding"]
 
 #: The number of values of a symbol whose modules are compared.
 _VALUES = 3
 
 
-def padding_reasons(
-    interface: DynamicInterface,
+def with_padding(
     symbols: Sequence[Symbol],
-    outputs: Sequence[DynamicTensor],
     points: Sequence[Mapping[str, int]],
     modules: Sequence[ImportedModule],
     import_at: Callable[[Mapping[str, int]], ImportedModule],
-) -> dict[str, str]:
-    """Why calls between points cannot be padded.
+    reason_of_sizes: Callable[[str], str],
+) -> tuple[Symbol, ...]:
+    """Finds why calls between points cannot be padded.
 
     Args:
-        interface: The interface of the model.
-        symbols: Its symbols.
-        outputs: Its outputs.
+        symbols: The symbols of a model.
         points: The value of each symbol at each point.
         modules: The model at each point.
         import_at: Imports the model at other values.
+        reason_of_sizes: Name of a symbol to why the sizes of the model prevent padding; empty if
+            each size is a multiple of the symbol, or does not depend on it.
 
     Returns:
-        Name of a symbol to the reason; empty if calls are padded.
+        The symbols with the reasons in `unpadded`.
     """
-    found = {}
+    found = []
     for symbol in symbols:
-        reason = _reason_of_sizes(interface, outputs, symbol.name)
+        reason = reason_of_sizes(symbol.name)
         groups: defaultdict[tuple[Any, ...], dict[int, ImportedModule]] = defaultdict(dict)
         for point, module in zip(points, modules, strict=True):
             others = tuple(item for item in point.items() if item[0] != symbol.name)
             groups[others][point[symbol.name]] = module
         for others, group in groups.items():
             reason = reason or _reason_of_group(symbol, dict(others), group, import_at)
-        found[symbol.name] = reason
-    return found
+        found.append(replace(symbol, unpadded=reason))
+    return tuple(found)
+
+
+def reason_of_tensors(tensors: Sequence[DynamicTensor], name: str) -> str:
+    """Why the sizes of inputs and outputs prevent padding. Empty if they are multiples of the
+    symbol `name`, or do not depend on it."""
+    for tensor in tensors:
+        for text in tensor.sizes:
+            size = parse_size(text)
+            if size is None or (size.symbol == name and size.offset):
+                return f"the size {text} of '{tensor.name}' is no multiple of {name}"
+    return ""
 
 
 def _reason_of_group(
@@ -73,40 +80,10 @@ def _reason_of_group(
         if value not in compared:
             try:
                 compared[value] = import_at({**others, symbol.name: value})
-            except FrontendError as error:
-                return f"the model cannot be imported for {symbol.name}={value}: {error}"
+            except (FrontendError, CompileError) as error:
+                reason = error.diagnostics[0] if isinstance(error, CompileError) else error
+                return f"the model cannot be imported for {symbol.name}={value}: {reason}"
         value += step
     if len(compared) < 2:
         return f"{symbol.name} has too few values to compare"
     return why_not_padded(compared, symbol.minimum)
-
-
-def _reason_of_sizes(
-    interface: DynamicInterface, outputs: Sequence[DynamicTensor], name: str
-) -> str:
-    """The reason in the sizes of the model: those of inputs and outputs must be multiples of the
-    symbol, and no size may depend on it by other functions, which few values do not tell from
-    multiples."""
-    for tensor in (*interface.inputs, *outputs):
-        for text in tensor.sizes:
-            size = parse_size(text)
-            if size is None or (size.symbol == name and size.offset):
-                return f"the size {text} of '{tensor.name}' is no multiple of {name}"
-    symbols = {symbol for symbol, each in symbol_names(interface).items() if each == name}
-    for node in interface.program.graph.nodes:
-        for expression in _expressions(node.meta.get("val")):
-            for function in expression.atoms(sympy.Function):
-                if function.free_symbols & symbols:
-                    return f"the size {expression} of '{node.name}' is no multiple of {name}"
-    return ""
-
-
-def _expressions(value: Any) -> list[Any]:
-    """The symbolic sizes and numbers of a node's value."""
-    if isinstance(value, (list, tuple)):
-        return [each for item in value for each in _expressions(item)]
-    if isinstance(value, torch.Tensor):
-        return _expressions(list(value.shape))
-    if isinstance(value, (torch.SymInt, torch.SymFloat)):
-        return [value.node.expr]
-    return []

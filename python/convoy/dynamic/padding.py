@@ -15,8 +15,9 @@ from typing import Any
 
 from torch_mlir import ir
 
+from convoy.dynamic.ops import described, main_function
 from convoy.dynamic.padding_rules import RULES, Mark, Mixed, Operand, OpView
-from convoy.frontend import ImportedModule, source_line
+from convoy.frontend import ImportedModule
 
 __all__ = ["why_not_padded"]
 
@@ -44,7 +45,12 @@ def why_not_padded(modules: Mapping[int, ImportedModule], least: int) -> str:
         context.allow_unregistered_dialects = True
         parsed = [ir.Module.parse(modules[value].text) for value in values]
         try:
-            _Proof(values, least).run([each.body.operations[0].operation for each in parsed])
+            _Proof(values, least).run(
+                [
+                    main_function(each, modules[value].name)
+                    for value, each in zip(values, parsed, strict=True)
+                ]
+            )
         except Mixed as problem:
             return str(problem)
     return ""
@@ -60,14 +66,14 @@ class _Proof:
     def run(self, functions: Sequence[ir.Operation]) -> None:
         """Raises Mixed if rows may be mixed, or are not the first rows of a result."""
         blocks = [function.regions[0].blocks[0] for function in functions]
-        for arguments in _together(blocks, lambda block: block.arguments):
-            dim, size = self._dim_of(arguments)
+        for index, arguments in enumerate(_together(blocks, lambda block: block.arguments)):
+            try:
+                dim, size = self._dim_of(arguments)
+            except Mixed as problem:
+                message = f"argument {index}: {problem}"
+                raise Mixed(message) from None
             self._marks[arguments[0]] = None if dim is None else self._whole(dim, size)
         self._block(blocks)
-        for result in list(blocks[0].operations)[-1].operation.operands:
-            mark = self._marks[result]
-            if mark is not None and mark.outer not in (None, 1):
-                raise Mixed("a result has the rows between others")
 
     def _whole(self, dim: int, size: int) -> Mark:
         return Mark(dim, 1, size // self._values[0])
@@ -75,7 +81,7 @@ class _Proof:
     def _dim_of(self, values: Sequence[ir.Value]) -> tuple[int | None, int]:
         """The dim of values whose size is a multiple of the symbol, and its size in the first
         module. Raises Mixed for other differences."""
-        shapes = [tuple(ir.RankedTensorType(value.type).shape) for value in values]
+        shapes = [_shape(value) for value in values]
         if any(len(shape) != len(shapes[0]) for shape in shapes):
             raise Mixed("a tensor has another rank for another size")
         found = [dim for dim, sizes in enumerate(zip(*shapes, strict=True)) if len(set(sizes)) > 1]
@@ -95,15 +101,21 @@ class _Proof:
             ops = [view.operation for view in views]
             try:
                 self._check_equal(ops)
-                if ops[0].name not in ("func.return", "tcp.yield"):
+                if ops[0].name == "func.return":
+                    self._return(ops[0])
+                elif ops[0].name != "tcp.yield":
                     self._step(ops)
             except Mixed as problem:
                 if str(problem).startswith("'"):
                     raise
-                place = source_line(ops[0].location)
-                where = f" at {place.file}:{place.line}" if place.line else ""
-                message = f"'{ops[0].name}'{where}: {problem}"
+                message = f"{described(ops[0])}: {problem}"
                 raise Mixed(message) from None
+
+    def _return(self, op: ir.Operation) -> None:
+        for result in op.operands:
+            mark = self._marks[result]
+            if mark is not None and mark.outer not in (None, 1):
+                raise Mixed("a result has the rows between others")
 
     def _check_equal(self, ops: Sequence[ir.Operation]) -> None:
         """Raises Mixed unless the ops are the same but for sizes."""
@@ -118,8 +130,12 @@ class _Proof:
         results = [self._dim_of(values)[0] for values in _together(ops, lambda op: op.results)]
         for operands in _together(ops, lambda op: op.operands):
             self._dim_of(operands)
-        is_loop = ops[0].name == "tcp.scan"
-        marks = self._scan(ops) if is_loop else [self._rule(ops[0], results[0])]
+        if ops[0].name == "tcp.scan":
+            marks = self._scan(ops)
+        elif ops[0].name == "tcp.isolated_group":
+            marks = self._group(ops)
+        else:
+            marks = [self._rule(ops[0], results[0])]
         for value, dim, mark in zip(ops[0].results, results, marks, strict=True):
             if (dim, mark and mark.dim) not in ((None, None), (dim, dim)):
                 raise Mixed("has a result with other rows")
@@ -128,12 +144,21 @@ class _Proof:
     def _rule(self, op: ir.Operation, dim: int | None) -> Mark | None:
         if op.name not in RULES:
             raise Mixed("is not known to keep rows apart")
-        operands = [
-            Operand(tuple(ir.RankedTensorType(value.type).shape), self._marks[value])
-            for value in op.operands
-        ]
-        shape = tuple(ir.RankedTensorType(op.results[0].type).shape)
-        return RULES[op.name](OpView(op, operands, shape, dim, self._values[0], self._least))
+        operands = [Operand(_shape(value), self._marks[value]) for value in op.operands]
+        return RULES[op.name](
+            OpView(op, operands, _shape(op.results[0]), dim, self._values[0], self._least)
+        )
+
+    def _group(self, ops: Sequence[ir.Operation]) -> list[Mark | None]:
+        """The marks of the results of groups, whose bodies use only the operands."""
+        blocks = [op.regions[0].blocks[0] for op in ops]
+        given = [self._marks[value] for value in ops[0].operands]
+        self._marks.update(zip(blocks[0].arguments, given, strict=True))
+        self._block(blocks)
+        return self._yielded(blocks[0])
+
+    def _yielded(self, block: ir.Block) -> list[Mark | None]:
+        return [self._marks[value] for value in list(block.operations)[-1].operation.operands]
 
     def _scan(self, ops: Sequence[ir.Operation]) -> list[Mark | None]:
         """The marks of the results of loops, whose state may start with equal rows."""
@@ -152,9 +177,7 @@ class _Proof:
             marks = [*state, *elements, *given[carried + sliced :]]
             self._marks.update(zip(blocks[0].arguments, marks, strict=True))
             self._block(blocks)
-            yielded = [
-                self._marks[value] for value in list(blocks[0].operations)[-1].operation.operands
-            ]
+            yielded = self._yielded(blocks[0])
             if yielded[:carried] == state:
                 break
             for before, after in zip(state, yielded[:carried], strict=True):
@@ -175,6 +198,13 @@ def _together(things: Sequence[Any], items: Any) -> Iterator[tuple[Any, ...]]:
     if any(len(each) != len(lists[0]) for each in lists):
         raise Mixed("the model has other ops for another size")
     yield from zip(*lists, strict=True)
+
+
+def _shape(value: ir.Value) -> tuple[int, ...]:
+    """The shape of a tensor; that of another value, such as a number, is empty."""
+    if not isinstance(value.type, ir.RankedTensorType):
+        return ()
+    return tuple(value.type.shape)
 
 
 def _attributes(op: ir.Operation) -> dict[str, str]:
