@@ -21,6 +21,7 @@ __all__ = [
     "InputError",
     "MlirSyntaxError",
     "SourceLine",
+    "SymbolicSizesError",
     "UnsupportedOp",
     "UnsupportedOpsError",
     "first_line",
@@ -52,6 +53,11 @@ class ExportError(FrontendError):
 class MlirSyntaxError(FrontendError):
     """A `.mlir` file does not parse, or has no function of the torch dialect. The message has file
     and line."""
+
+
+class SymbolicSizesError(FrontendError):
+    """A model has no `tcp` module with symbols for its sizes: an op, an attribute or a constant
+    needs their numbers. The message names it with the line of the model."""
 
 
 @dataclass(frozen=True, order=True)

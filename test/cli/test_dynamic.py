@@ -116,7 +116,15 @@ def test_exported_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         (["--dynamic", "x:0=b:1..8", "--dynamic", "x:2=b:1..9"], "expected the range 1..8 of b"),
         (["--dynamic", "x:0=b:1..8", "--points", "b:2"], "--points b:2: expected NAME=N,..."),
         (["--dynamic", "x:0=b:1..8", "--points", "b=9"], "expected values of b: 1 to 8, got 9"),
-        (["--dynamic", "x:0=b:1..8", "--compile-to", "tcp"], "with --compile-to"),
+        (
+            ["--dynamic", "x:0=b:1..8", "--compile-to", "normalize"],
+            "expected a PyTorch model with --compile-to tcp for a module with symbols as sizes, "
+            "got --compile-to normalize",
+        ),
+        (
+            ["--dynamic", "x:0=b:1..8", "--points", "b=2", "--compile-to", "tcp"],
+            "expected no --points with --compile-to tcp, whose module has symbols instead",
+        ),
         (["--points", "b=9"], "expected --dynamic with --points"),
     ],
 )
@@ -126,6 +134,55 @@ def test_refused_flags(
     command = ["compile", MODEL, *flags, "--target", "cpu", "-o", str(tmp_path / "x.convoy")]
     assert main(command) == 1
     assert message in capsys.readouterr().err
+
+
+@torch.no_grad()
+def test_module_with_symbols(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From a model to its module with symbols, and to an artifact of that."""
+    text, path = str(tmp_path / "tiny.mlir"), tmp_path / "tiny.convoy"
+    command = ["compile", MODEL, "--dynamic", "x:0=batch:1..8", "--compile-to", "tcp"]
+    assert main([*command, "-o", "-"]) == 0
+    assert 'symbol_name = "batch"' in capsys.readouterr().out
+    assert main([*command, "-o", text]) == 0
+    command = ["compile", text, "--compile-from", "tcp", "--points", "batch=1,4", "--no-weights"]
+    assert main([*command, "--target", "cpu", "-o", str(path)]) == 0
+    assert "batch: 1 to 8; points 1, 4; padded between points" in capsys.readouterr().out
+    module, (x,), _ = build_model(MODEL)
+    with convoy_runtime.load(path) as program:
+        program.load_weights(module.state_dict())
+        for batch in (1, 3, 4):
+            given = torch.randn(batch, *x.shape[1:])
+            torch.testing.assert_close(program(given), module(given), rtol=1e-4, atol=1e-5)
+
+
+def test_module_with_symbols_of_an_exported_program(tmp_path: Path) -> None:
+    module, (x,), _ = build_model(MODEL)
+    batch = torch.export.Dim("batch", min=2, max=8)
+    program = torch.export.export(module, (x.repeat(2, 1, 1, 1),), dynamic_shapes=({0: batch},))
+    torch.export.save(program, tmp_path / "tiny.pt2")
+    path = tmp_path / "tiny.mlir"
+    assert (
+        main(["compile", str(tmp_path / "tiny.pt2"), "--compile-to", "tcp", "-o", str(path)]) == 0
+    )
+    assert "max_val = 8 : i64, min_val = 2 : i64" in path.read_text()
+    assert "tensor<?x3x16x16xf32>" in path.read_text()
+
+
+def test_model_without_a_module_with_symbols(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "model.py").write_text(
+        "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n"
+        "        return x / x.shape[0]\n\n\ndef build():\n"
+        "    return Model().eval(), (torch.randn(2, 3),)\n"
+    )
+    command = ["compile", f"{tmp_path / 'model.py'}:build", "--dynamic", "x:0=batch:1..8"]
+    assert main([*command, "--compile-to", "tcp", "-o", str(tmp_path / "model.mlir")]) == 1
+    printed = capsys.readouterr().err
+    assert "the model has no module with symbols as sizes: 'arith.constant' at " in printed
+    assert "model.py:6: has a 'value' that depends on the sizes: " in printed
+    assert "leave --compile-to out, and --dump-phases writes them" in printed
+    assert not (tmp_path / "model.mlir").exists()
 
 
 def test_refused_points(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:

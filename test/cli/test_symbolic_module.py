@@ -88,7 +88,7 @@ REFUSED = {
     ),
     "text": (
         MODULE, ("--compile-to", "normalize"),
-        "or use convoy-opt --tcp-specialize-symbols",
+        "or replace the symbols by numbers with convoy-opt --tcp-specialize-symbols",
     ),
     "expression": (
         MODULE.replace("(s0, 3, 2 * s1 + 1)", "(s0, 3, s0 * s1)"), (),

@@ -13,6 +13,7 @@ import pytest
 
 from convoy.dynamic.points import Points
 from convoy.dynamic.symbolic_module import compile_symbolic
+from convoy.frontend import ImportedModule
 from convoy.options import CompileOptions
 from convoy_runtime import ArgumentError
 
@@ -214,7 +215,8 @@ MIXED: dict[str, tuple[str, str]] = {
 
 def _compiled(text: str, *, points: Points, weights: bool = True) -> Any:
     options = CompileOptions.of(target="cpu", weights=weights)
-    return compile_symbolic(text, "rows.mlir", options, points=points)
+    module = ImportedModule("rows.mlir", text, "", weights={}, inputs=(), outputs=())
+    return compile_symbolic(module, options, points=points)
 
 
 @pytest.mark.parametrize("name", PADDED)

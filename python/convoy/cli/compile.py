@@ -13,6 +13,7 @@ examples:
   convoy compile examples/resnet.py:resnet50 --target cuda --dtype float16 -o resnet50.convoy
   convoy compile examples/resnet.py:resnet50 --target cuda --plan-for h200 -o resnet50.convoy
   convoy compile model.py:build --compile-to cudnn -o model.cudnn.mlir
+  convoy compile model.py:build --compile-to tcp --dynamic x:0=batch:1..64 -o model.tcp.mlir
   convoy compile model.pt2 -o model.convoy
   convoy compile model.py:build --dynamic x:0=batch:1..64 --points batch=1,8,64 -o model.convoy
   convoy compile graph.mlir --compile-from cudnn -o graph.convoy
@@ -28,7 +29,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from convoy.cli.dynamic import add_dynamic, dynamic_shapes_of, points_of
+from convoy.cli.compile_dynamic import compile_model, is_dynamic, unweighted
+from convoy.cli.dynamic import add_dynamic
 from convoy.cli.model_file import build_model
 from convoy.cli.precision import add_precision
 from convoy.cli.progress import Steps
@@ -149,8 +151,8 @@ def main(options: argparse.Namespace) -> int:
         plan_options=restrictions_of(options),
     )
     _check_output(options)
-    if _is_dynamic(options, source):
-        return _compile_dynamic(options, chosen, source)
+    if is_dynamic(options, source):
+        return compile_model(options, chosen, source)
     steps = Steps(quiet=options.quiet or str(options.output) == "-")
     if source is not None and options.compile_to is not None:
         text = lower(
@@ -166,9 +168,7 @@ def main(options: argparse.Namespace) -> int:
     with steps:
         steps.start("import")
         if source is not None:
-            imported = frontend.ImportedModule(
-                options.model, source, "", weights={}, inputs=(), outputs=()
-            )
+            imported = unweighted(options, source)
         elif options.model.endswith(".mlir"):
             imported = frontend.import_mlir(Path(options.model))
         elif options.model.endswith(".pt2"):
@@ -202,83 +202,6 @@ def main(options: argparse.Namespace) -> int:
         )
         for plans in model.plans:
             _print_plans(plans)
-    return 0
-
-
-def _is_dynamic(options: argparse.Namespace, source: str | None) -> bool:
-    """Whether the model, or the module `source`, has dynamic sizes. Raises ConvoyError for flags
-    that do not belong together."""
-    from convoy import frontend
-    from convoy.dynamic.symbolic_module import declares_symbols
-
-    wanted = bool(options.dynamic or options.points)
-    if options.model.endswith(".pt2") and options.compile_from is None:
-        if options.dynamic:
-            message = "expected no --dynamic for a .pt2 file, whose sizes torch.export has chosen"
-            raise ConvoyError(message)
-        return wanted or frontend.has_symbols(frontend.read_exported(options.model))
-    if source is not None and options.compile_from == "tcp" and declares_symbols(source):
-        if options.dynamic:
-            message = "expected no --dynamic for a .mlir file, which declares its symbols"
-            raise ConvoyError(message)
-        return True
-    if wanted and (source is not None or options.model.endswith(".mlir")):
-        message = (
-            "expected a PyTorch model with --dynamic and --points, or a .mlir file with "
-            "tcp.symbolic_int and --compile-from tcp, got a .mlir file without dynamic sizes"
-        )
-        raise ConvoyError(message)
-    if options.points and not options.dynamic:
-        message = "expected --dynamic with --points"
-        raise ConvoyError(message)
-    return wanted
-
-
-def _compile_dynamic(
-    options: argparse.Namespace, chosen: CompileOptions, source: str | None
-) -> int:
-    """Compiles a model, or the module `source`, with dynamic sizes."""
-    from convoy import frontend
-    from convoy.dynamic.compile import compile_dynamic
-    from convoy.dynamic.symbolic_module import compile_symbolic
-
-    if options.compile_to is not None:
-        message = (
-            "expected a model of static sizes with --compile-to, because each point has a text of "
-            "its own; leave --dynamic out, or use convoy-opt --tcp-specialize-symbols"
-        )
-        raise ConvoyError(message)
-    steps = Steps(quiet=options.quiet)
-    with steps:
-        steps.start("import")
-        if source is not None:
-            model = compile_symbolic(
-                source, options.model, chosen, points=points_of(options), progress=steps.start
-            )
-        elif options.model.endswith(".pt2"):
-            model = compile_dynamic(
-                frontend.read_exported(options.model), (), None, chosen,
-                points=points_of(options), progress=steps.start,
-            )  # fmt: skip
-        else:
-            module, inputs, kwargs = build_model(options.model)
-            model = compile_dynamic(
-                module, inputs, kwargs, chosen,
-                dynamic_shapes=dynamic_shapes_of(options, module, inputs, kwargs),
-                points=points_of(options), progress=steps.start,
-            )  # fmt: skip
-        steps.start("write")
-        model.save(options.output, weights=chosen.weights)
-    if not options.quiet:
-        size = options.output.stat().st_size / 1e6
-        print(
-            f"{options.output}: {chosen.target}, {size:.1f} MB, {len(model.points)} points, "
-            f"compiled in {steps.total:.1f} s"
-        )
-        for symbol in model.symbols:
-            values = sorted({point[symbol.name] for point in model.points})
-            kind = f"points only: {symbol.unpadded}" if symbol.unpadded else "padded between points"
-            print(f"  {symbol}; points {', '.join(map(str, values))}; {kind}")
     return 0
 
 

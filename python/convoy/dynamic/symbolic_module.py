@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Compiles a `.mlir` module of phase `tcp` whose shapes have symbols: one static program for each
-point, as of a PyTorch model. The module declares the symbols and their ranges."""
+"""Compiles a module of phase `tcp` whose shapes have symbols: one static program for each point, as
+of a PyTorch model. The module, e.g. a `.mlir` file, declares the symbols and their ranges."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ def declares_symbols(text: str) -> bool:
 
 
 def compile_symbolic(
-    text: str,
-    name: str,
+    module: ImportedModule,
     options: CompileOptions,
     *,
     points: Points | None = None,
@@ -55,8 +54,7 @@ def compile_symbolic(
     """Compiles a module for each point.
 
     Args:
-        text: The module at the end of phase `tcp`, with `tcp.symbolic_int`.
-        name: The name of the module, for messages.
+        module: The module at the end of phase `tcp`, with `tcp.symbolic_int`.
         options: The options of the compilation.
         points: As of `convoy.compile`.
         progress: Called at the start of each step with the step's name.
@@ -70,12 +68,12 @@ def compile_symbolic(
         InputError: `points` does not match the symbols, or the sizes of inputs do not determine
             these.
     """
-    interface = symbolic_interface(text, name)
+    interface = symbolic_interface(module.text, module.name)
     chosen = choose_points(interface.symbols, points)
     seconds = {} if seconds is None else seconds
 
     def import_at(values: Mapping[str, int]) -> ImportedModule:
-        return _at(text, name, values)
+        return _at(module, values)
 
     imported, models = compile_points(chosen, import_at, options, progress, seconds)
     first = models[0].manifest
@@ -107,16 +105,16 @@ def compile_symbolic(
     )
 
 
-def _at(text: str, name: str, values: Mapping[str, int]) -> ImportedModule:
+def _at(module: ImportedModule, values: Mapping[str, int]) -> ImportedModule:
     """The module with numbers as sizes."""
     from convoy import _convoy
 
     given = ",".join(f"{symbol}={value}" for symbol, value in values.items())
     with compiler_errors():
         static = _convoy.run_pipeline(
-            text, name, f"builtin.module(tcp-specialize-symbols{{values={given}}})"
+            module.text, module.name, f"builtin.module(tcp-specialize-symbols{{values={given}}})"
         )
-    return ImportedModule(name, static, "", weights={}, inputs=(), outputs=())
+    return replace(module, text=static)
 
 
 def _tensors(manifest: Manifest, kind: str, sizes: Sequence[Sizes]) -> tuple[DynamicTensor, ...]:

@@ -43,7 +43,7 @@ from convoy.frontend import (  # noqa: F401, registers converters
     unary,
     views,
 )
-from convoy.frontend._convert import source_line
+from convoy.frontend._convert import has_same_bytes, source_line
 from convoy.frontend._export import (
     decompositions,
     export_module,
@@ -60,6 +60,7 @@ __all__ = [
     "decompositions",
     "export_module",
     "has_conversion",
+    "has_same_bytes",
     "has_symbols",
     "import_exported",
     "import_mlir",
