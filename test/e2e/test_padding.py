@@ -13,6 +13,9 @@ from torch.export import Dim
 from torch.nn import functional
 
 import convoy
+from convoy import _convoy
+from convoy.dynamic.padding import why_not_padded
+from convoy.frontend import ImportedModule
 from convoy_runtime import ArgumentError
 
 BATCH = Dim("batch", min=1, max=9)
@@ -138,3 +141,19 @@ def test_mixed(name: str) -> None:
     assert not model.symbols[0].padded
     with pytest.raises(ArgumentError, match="has no point for them"):
         model.load()(torch.randn(3, 6, 8))
+
+
+def test_other_operands_are_refused() -> None:
+    """Modules whose ops have the same names, but not the same operands."""
+    modules = {}
+    for rows, operands in ((2, "%x, %y"), (3, "%y, %x")):
+        kind = f"tensor<{rows}x8xf32>"
+        text = (
+            f"func.func @main(%x: {kind}, %y: {kind}) -> {kind} {{\n"
+            f"  %0 = tcp.sub {operands} : {kind}, {kind} -> {kind}\n"
+            f"  return %0 : {kind}\n}}\n"
+        )
+        generic = _convoy.run_pipeline(text, "rows.mlir", "builtin.module()")
+        modules[rows] = ImportedModule("rows", generic, "", weights={}, inputs=(), outputs=())
+    expected = "'tcp.sub' at rows.mlir:2: has other operands for another size"
+    assert why_not_padded(modules, 1) == expected

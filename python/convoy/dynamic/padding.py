@@ -62,6 +62,8 @@ class _Proof:
     def __init__(self, values: Sequence[int], least: int) -> None:
         self._values, self._least = values, least
         self._marks: dict[ir.Value, Mark | None] = {}
+        #: The values of all modules; those that correspond have one number.
+        self._numbers: dict[ir.Value, int] = {}
 
     def run(self, functions: Sequence[ir.Operation]) -> None:
         """Raises Mixed if rows may be mixed, or are not the first rows of a result."""
@@ -72,6 +74,7 @@ class _Proof:
             except Mixed as problem:
                 message = f"argument {index}: {problem}"
                 raise Mixed(message) from None
+            self._number(arguments)
             self._marks[arguments[0]] = None if dim is None else self._whole(dim, size)
         self._block(blocks)
 
@@ -125,9 +128,20 @@ class _Proof:
                 raise Mixed(f"is '{op.name}' for another size")
             if _attributes(op) != first:
                 raise Mixed("has attributes that depend on the size")
+            for mine, other in zip(ops[0].operands, op.operands, strict=True):
+                if self._numbers[mine] != self._numbers[other]:
+                    raise Mixed("has other operands for another size")
+
+    def _number(self, values: Sequence[ir.Value]) -> None:
+        """Records that values of the modules correspond."""
+        number = len(self._numbers)
+        self._numbers.update(dict.fromkeys(values, number))
 
     def _step(self, ops: Sequence[ir.Operation]) -> None:
-        results = [self._dim_of(values)[0] for values in _together(ops, lambda op: op.results)]
+        results = []
+        for values in _together(ops, lambda op: op.results):
+            self._number(values)
+            results.append(self._dim_of(values)[0])
         for operands in _together(ops, lambda op: op.operands):
             self._dim_of(operands)
         if ops[0].name == "tcp.scan":
@@ -154,8 +168,13 @@ class _Proof:
         blocks = [op.regions[0].blocks[0] for op in ops]
         given = [self._marks[value] for value in ops[0].operands]
         self._marks.update(zip(blocks[0].arguments, given, strict=True))
+        self._number_arguments(blocks)
         self._block(blocks)
         return self._yielded(blocks[0])
+
+    def _number_arguments(self, blocks: Sequence[ir.Block]) -> None:
+        for values in _together(blocks, lambda block: block.arguments):
+            self._number(values)
 
     def _yielded(self, block: ir.Block) -> list[Mark | None]:
         return [self._marks[value] for value in list(block.operations)[-1].operation.operands]
@@ -168,6 +187,7 @@ class _Proof:
             if mark is not None and mark.dim == 0:
                 raise Mixed("has steps that depend on the size")
         blocks = [op.regions[0].blocks[0] for op in ops]
+        self._number_arguments(blocks)
         state = given[:carried]
         while True:
             elements = [
