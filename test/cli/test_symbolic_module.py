@@ -67,6 +67,15 @@ def test_default_points_are_powers_of_two(tmp_path: Path) -> None:
     assert len(program.points) == 5 * 3
 
 
+def test_default_points_are_multiples_of_the_divisor(tmp_path: Path) -> None:
+    text = MODULE.replace("min_val = 2, max_val = 8, divisor = 2", "max_val = 24, divisor = 3")
+    text = text.replace('"half" {', '"half" {min_val = 1, ')
+    assert _compile(tmp_path, text, "-q") == 0
+    program = convoy_runtime.load(tmp_path / "pool.convoy")
+    assert isinstance(program, DynamicProgram)
+    assert sorted({point["half"] for point in program.points}) == [3, 6, 12, 24]
+
+
 STATIC = "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n"
 REFUSED = {
     "dynamic": (

@@ -9,6 +9,7 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -227,6 +228,33 @@ def test_text() -> None:
     )
 
 
+AUTO: dict[str, tuple[Callable[..., Any], int, int]] = {
+    "any": (lambda x: x * 2, 1, 1),
+    "dim 1 by 8": (lambda x: x.unflatten(1, (-1, 8)).sum(2), 1, 8),
+    "dim 1 by 2": (lambda x: functional.pixel_unshuffle(x[None, None], 2).sum(1), 2, 2),
+}
+
+
+@pytest.mark.parametrize("name", AUTO)
+def test_divisors(name: str, tmp_path: Path) -> None:
+    """torch.export allows only multiples; a .pt2 file has its conditions too."""
+    body, rows, columns = AUTO[name]
+    module = Model(body).eval()
+    shapes = ({0: Dim.AUTO, 1: Dim.AUTO},)
+    example = (torch.randn(6, 64),)
+    program = torch.export.export(module, example, dynamic_shapes=shapes, strict=False)
+    torch.export.save(program, tmp_path / "model.pt2")
+    for symbolic in (
+        import_symbolic(module, example, dynamic_shapes=shapes),
+        import_symbolic(torch.export.load(tmp_path / "model.pt2"), ()),
+    ):
+        found = ranges(symbolic.text)
+        assert [divisor for _, _, divisor in found.values()] == [rows, columns]
+        x = torch.randn(4 * rows, 5 * columns)
+        static = at(symbolic, {"x_0": x.shape[0], "x_1": x.shape[1]})
+        torch.testing.assert_close(compile_imported(static, CPU)(x), module(x))
+
+
 def test_weights_are_loaded_and_points_compiled() -> None:
     """One artifact of the module with symbols; the batch is padded between its points."""
     body, x, shapes = SYMBOLIC["table of positions"]
@@ -285,12 +313,6 @@ REFUSED: dict[str, tuple[Any, torch.Tensor, Any, str]] = {
         ROWS[:2],
         ({0: Dim("batch", min=1, max=2)},),
         r"expected a range with two values above 1, which tell its sizes apart, got batch: 1 to 2",
-    ),
-    "only multiples": (
-        lambda x: x.unflatten(1, (-1, 2)),
-        ROWS,
-        ({1: Dim.AUTO},),
-        r"the model cannot be imported for x_1=3: ",
     ),
 }  # fmt: skip
 

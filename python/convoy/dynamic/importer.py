@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from convoy.dynamic.constants import with_own_constants
+from convoy.dynamic.divisors import with_divisors
 from convoy.dynamic.shapes import (
     DynamicInterface,
     dynamic_interface,
@@ -85,7 +86,7 @@ def importer_of(
     """
     if not isinstance(module, torch.export.ExportedProgram):
         check_module(module, inputs, kwargs)
-        interface = dynamic_interface(module, inputs, kwargs, dynamic_shapes)
+        interface = with_divisors(dynamic_interface(module, inputs, kwargs, dynamic_shapes))
         return Importer(interface, module, inputs, dict(kwargs or {}))
     if module.example_inputs is None:
         message = "expected an exported program with example inputs, got one without"
@@ -95,4 +96,4 @@ def importer_of(
     # Its ops do not depend on the mode, and train() and eval() refuse to change it.
     for each in unlifted.modules():
         each.training = False
-    return Importer(interface_of(module), unlifted, inputs, kwargs)
+    return Importer(with_divisors(interface_of(module)), unlifted, inputs, kwargs)

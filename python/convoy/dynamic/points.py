@@ -21,7 +21,8 @@ _MOST = 16
 
 
 def choose_points(symbols: Sequence[Symbol], points: Points | None) -> list[dict[str, int]]:
-    """Checks the points, or chooses the powers of two in the ranges of the symbols.
+    """Checks the points, or chooses the powers of two in the ranges of the symbols, times their
+    divisors.
 
     Args:
         symbols: The symbols.
@@ -91,7 +92,11 @@ def _check_value(symbol: Symbol, value: Any) -> None:
 def _powers(symbol: Symbol) -> list[int]:
     values = [
         value
-        for value in {symbol.minimum, symbol.maximum, *(2**power for power in range(31))}
+        for value in {
+            symbol.minimum,
+            symbol.maximum,
+            *(symbol.multiple_of * 2**power for power in range(31)),
+        }
         if symbol.minimum <= value <= symbol.maximum and value % symbol.multiple_of == 0
     ]
     if len(values) > _MOST:

@@ -35,6 +35,10 @@ class SizeExpressions:
         self._samples = samples
         of_torch = symbol_names(interface)
         self._positions = {each: self.names.index(name) for each, name in of_torch.items()}
+        self._multiples = {
+            each: interface.symbols[position].multiple_of * each
+            for each, position in self._positions.items()
+        }
         found = {*of_torch, *_sizes(interface.program.graph)}
         known = [
             each
@@ -61,19 +65,19 @@ class SizeExpressions:
             return str(sizes[0])
         # torch.export's own sizes come first; a product may have the same values by accident.
         for candidates in (self._known, list(self._products())):
-            matching = {
+            matching = [
                 sympy.expand(factor * each)
                 for each, values in candidates
                 if (factor := _factor(sizes, values))
-            }
-            if len(matching) > 1:
-                several = " and ".join(sorted(map(str, matching)))
+            ]
+            # s and 2*(s//2) are equal for multiples of 2.
+            if len({sympy.expand(each.subs(self._multiples)) for each in matching}) > 1:
+                several = " and ".join(sorted({str(each) for each in matching}))
                 message = f"the sizes {several} are equal in all samples"
                 raise SymbolicSizesError(message)
-            if matching:
-                text = self._text(matching.pop())
-                assert text is not None
-                return text
+            texts = [text for each in matching if (text := self._text(each)) is not None]
+            if texts:
+                return min(texts, key=len)
         at = "; ".join(
             f"{size} for " + " ".join(f"{name}={value}" for name, value in sample.items())
             for size, sample in zip(sizes, self._samples, strict=True)
