@@ -173,7 +173,7 @@ def test_model_without_a_module_with_symbols(
 ) -> None:
     (tmp_path / "model.py").write_text(
         "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n"
-        "        return x / x.shape[0]\n\n\ndef build():\n"
+        "        return x / (x.shape[0] + 2)\n\n\ndef build():\n"
         "    return Model().eval(), (torch.randn(2, 3),)\n"
     )
     command = ["compile", f"{tmp_path / 'model.py'}:build", "--dynamic", "x:0=batch:1..8"]

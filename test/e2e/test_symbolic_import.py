@@ -129,6 +129,8 @@ SYMBOLIC: dict[str, tuple[Any, torch.Tensor, Any]] = {
         ROWS,
         BOTH,
     ),
+    "sizes as numbers": (lambda x: x * x.shape[0] + (x.shape[1] - 1), ROWS, BOTH),
+    "negative indices": (lambda x: x[:, x.sum((0, 2)).argsort() - x.shape[1]], ROWS, BOTH),
     "zeros of the sizes": (
         lambda x: torch.cat([torch.zeros(x.shape[0], x.shape[1], 2), x], 2),
         ROWS,
@@ -272,11 +274,11 @@ def test_weights_are_loaded_and_points_compiled() -> None:
 #: A model, its example input and dynamic sizes, and why it has no module with symbols.
 REFUSED: dict[str, tuple[Any, torch.Tensor, Any, str]] = {
     "number of rows": (
-        lambda x: x * x.shape[0],
+        lambda x: x * (x.shape[0] + 2),
         ROWS,
         BATCHES,
         r"'arith.constant' at .*test_symbolic_import.py:\d+: has a 'value' that depends on the sizes: "
-        r"dense<3.*> : .* for batch=3 and dense<2.*> for batch=2",
+        r"dense<5.*> : .* for batch=3 and dense<4.*> for batch=2",
     ),
     "loop over the sizes": (
         nn.LSTM(8, 5, batch_first=True),
@@ -323,3 +325,23 @@ def test_refusals(name: str) -> None:
     with pytest.raises(SymbolicSizesError) as raised:
         imported(body, x, shapes)
     assert re.search(reason, str(raised.value)), str(raised.value)
+
+
+class Put(nn.Module):
+    """Writes at rows and columns, whose shapes must broadcast. torch.export does not check that."""
+
+    def forward(self, x: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+        return torch.ops.aten.index_put(x, [rows, columns], torch.zeros(()))
+
+
+def test_shapes_that_do_not_broadcast_are_refused() -> None:
+    indices = torch.tensor([[0, 1], [1, 2], [2, 3]])
+    with pytest.raises(SymbolicSizesError) as raised:
+        import_symbolic(
+            Put().eval(),
+            (torch.randn(4, 5), indices, indices[:, :1].clone()),
+            dynamic_shapes=({}, {0: Dim.AUTO}, {0: Dim.AUTO}),
+        )
+    text = str(raised.value)
+    assert "the model cannot be imported for rows_0=2 columns_0=3: 1 operation of the model" in text
+    assert "aten.index_put (once): expected shapes that broadcast, got [2, 2] and [3, 1]" in text

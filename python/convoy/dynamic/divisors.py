@@ -87,7 +87,9 @@ def _example(interface: DynamicInterface, sizes: Mapping[tuple[str, int], Size])
             continue
         for dim, extent in enumerate(value.shape):
             size = sizes.get((node.name, dim))
-            if isinstance(extent, torch.SymInt) and size is not None and extent.node.has_hint():
+            if not isinstance(extent, torch.SymInt) or size is None or not size.symbol:
+                continue  # a SymInt may be a number
+            if extent.node.has_hint():
                 found[size.symbol] = (int(extent.node.hint) - size.offset) // size.factor
     return found
 

@@ -119,6 +119,28 @@ class SymbolicEmitter:
                 value = self.op(name, [value, other], kind)
         return value
 
+    def size(self, sizes: Sequence[int], offset: int) -> ir.Value:
+        """Creates an int64 tensor of one element, a size and an offset: the largest index and 1.
+
+        Args:
+            sizes: The size in each sample.
+            offset: The offset.
+
+        Returns:
+            The value.
+
+        Raises:
+            SymbolicSizesError: The size is no expression of torch.export's sizes.
+        """
+        self._sizes.find(sizes)
+        number = ir.IntegerType.get_signless(64)
+        return self.op(
+            "tcp.reduce_max",
+            [self.iota([(size,) for size in sizes], 0, offset + 1, 1)],
+            ir.RankedTensorType.get([1], number),
+            dims=ir.DenseI64ArrayAttr.get([0]),
+        )
+
     def splat(self, element: ir.Attribute, rank: int) -> ir.Value:
         """Creates a constant of one element, which broadcasts."""
         kind = ir.RankedTensorType.get([1] * rank, element.type)

@@ -19,7 +19,7 @@ from convoy.dynamic.correspondence import Correspondence
 from convoy.dynamic.emit_symbolic import Shapes, SymbolicEmitter, shape_of
 from convoy.dynamic.generalize_arguments import generalize_arguments
 from convoy.dynamic.ops import described, main_function
-from convoy.dynamic.rewrites import repeated, sliced
+from convoy.dynamic.rewrites import repeated, size_numbers, sliced
 from convoy.dynamic.size_expressions import SizeExpressions
 from convoy.errors import SymbolicSizesError
 from convoy.frontend import ImportedModule
@@ -185,7 +185,9 @@ class _Ops:
             return None
         made = None
         if first.name == "arith.constant":
-            made = repeated(self._emitter, [each["value"] for each in attributes], shapes[0])
+            values = [each["value"] for each in attributes]
+            made = repeated(self._emitter, values, shapes[0])
+            made = made or size_numbers(self._emitter, values, shapes[0])
         elif first.name == "tcp.slice" and "strides" not in differing:
             operand = first.operands[0]
             starts = [list(ir.DenseI64ArrayAttr(each["starts"])) for each in attributes]
@@ -194,8 +196,8 @@ class _Ops:
             made = sliced(self._emitter, operand, before, shapes[0], starts, strides)
         if made is None:
             name = "starts" if "starts" in differing else differing[0]
-            values = self._found.differing([each.get(name) for each in texts])
-            message = f"has a '{name}' that depends on the sizes: {values}"
+            which = self._found.differing([each.get(name) for each in texts])
+            message = f"has a '{name}' that depends on the sizes: {which}"
             raise SymbolicSizesError(message)
         return made
 

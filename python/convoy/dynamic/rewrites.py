@@ -10,9 +10,10 @@ import torch
 from torch_mlir import ir
 
 from convoy.dynamic.emit_symbolic import Shapes, SymbolicEmitter, dynamic_type
+from convoy.errors import SymbolicSizesError
 from convoy.frontend import has_same_bytes
 
-__all__ = ["first_elements", "indices", "is_table", "repeated", "sliced"]
+__all__ = ["first_elements", "indices", "is_table", "repeated", "size_numbers", "sliced"]
 
 #: The largest integer below which a float32 has all integers.
 _EXACT = 2**24
@@ -83,6 +84,48 @@ def repeated(
     one = emitter.splat(elements[0], len(shapes[0]))
     value = emitter.op("tcp.broadcast", [one], dynamic_type(shapes, elements[0].type))
     emitter.bind_shapes(value, shapes)
+    return value
+
+
+def size_numbers(
+    emitter: SymbolicEmitter, values: Sequence[ir.DenseElementsAttr], shapes: Shapes
+) -> ir.Value | None:
+    """Computes constants that are a size as a number, or 1 less.
+
+    Args:
+        emitter: Creates ops.
+        values: The constant in each sample.
+        shapes: Its shapes.
+
+    Returns:
+        The value; None for other constants.
+    """
+    if not all(value.is_splat for value in values) or len(set(shapes)) > 1:
+        return None
+    elements = [value.get_splat_value() for value in values]
+    kind = elements[0].type
+    number = ir.IntegerType.get_signless(64)
+    if kind != number and not isinstance(elements[0], ir.FloatAttr):
+        return None
+    numbers = [float(element.value) for element in elements]
+    if not all(each.is_integer() and 0 < each < _EXACT for each in numbers):
+        return None
+    for offset in (0, -1):
+        try:
+            value = emitter.size([int(each) - offset for each in numbers], offset)
+        except SymbolicSizesError:
+            continue
+        break
+    else:
+        return None
+    for name, result in (
+        ("tcp.cast", [1]),
+        ("tcp.reshape", [1] * len(shapes[0])),
+        ("tcp.broadcast", list(shapes[0])),
+    ):
+        wanted = ir.RankedTensorType.get(result, kind)
+        if value.type != wanted:
+            value = emitter.op(name, [value], wanted)
     return value
 
 
@@ -179,9 +222,8 @@ def sliced(
         start = 0 if from_end else starts[0][dim]
         where = emitter.iota(counts, 0, start, strides[dim])
         if from_end:
-            where = _after_end(
-                emitter, where, counts, [(shape[dim],) for shape in before], -from_end
-            )
+            end = emitter.size([shape[dim] for shape in before], -from_end)
+            where = emitter.op("tcp.add", [where, end], dynamic_type(counts, end.type.element_type))
         shapes = [
             (*old[:dim], *count, *old[dim + 1 :]) for old, count in zip(shapes, counts, strict=True)
         ]
@@ -192,18 +234,3 @@ def sliced(
             dim=ir.IntegerAttr.get(ir.IndexType.get(), dim),
         )
     return value
-
-
-def _after_end(
-    emitter: SymbolicEmitter, where: ir.Value, counts: Shapes, sizes: Shapes, offset: int
-) -> ir.Value:
-    """Adds a size, which is the largest index and 1, and an offset to indices."""
-    number = ir.IntegerType.get_signless(64)
-    one = ir.RankedTensorType.get([1], number)
-    last = emitter.op(
-        "tcp.reduce_max",
-        [emitter.iota(sizes, 0, offset + 1, 1)],
-        one,
-        dims=ir.DenseI64ArrayAttr.get([0]),
-    )
-    return emitter.op("tcp.add", [where, last], dynamic_type(counts, number))

@@ -372,7 +372,14 @@ def wrapped_number(value: float | int | bool, dtype: torch.dtype) -> float | int
 
 
 def _broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(torch.broadcast_shapes(*shapes))  # type: ignore[no-untyped-call]
+    """The shape that shapes broadcast to. torch.export does not check that of each op. Raises
+    Unsupported."""
+    try:
+        return tuple(torch.broadcast_shapes(*shapes))  # type: ignore[no-untyped-call]
+    except RuntimeError:
+        got = " and ".join(str(list(shape)) for shape in shapes)
+        msg = f"expected shapes that broadcast, got {got}"
+        raise Unsupported(msg) from None
 
 
 def _is_f32(number: float | int) -> bool:
