@@ -15,8 +15,10 @@ from torch.export import Dim
 
 import convoy
 import convoy_runtime
+from convoy.dynamic.constants import with_own_constants
 from convoy.dynamic.model import DynamicModel
 from convoy.errors import ExportError, InputError
+from convoy.frontend import ImportedModule
 from convoy_runtime import ArgumentError, ArtifactError
 from convoy_runtime.dynamic.program import DynamicProgram
 from convoy_runtime.opening import open_artifact
@@ -362,3 +364,13 @@ def test_artifacts_of_points(head: tuple[torch.nn.Module, DynamicModel], tmp_pat
         (tmp_path / "damaged").write_bytes(changed)
         with pytest.raises(ArtifactError):
             convoy_runtime.load(tmp_path / "damaged")
+
+
+def test_a_constant_of_one_element_has_any_stride() -> None:
+    known: dict[str, torch.Tensor] = {}
+    for value, name in ((1.0, "table"), (1.0, "table"), (2.0, "table.1")):
+        tensor = torch.full((2,), value)[::2]
+        module = ImportedModule(
+            "model", "", "", {"table": tensor}, (), (), constants=frozenset({"table"})
+        )
+        assert with_own_constants(module, known).constants == {name}

@@ -327,6 +327,22 @@ def test_refusals(name: str) -> None:
     assert re.search(reason, str(raised.value)), str(raised.value)
 
 
+class Pair(nn.Module):
+    """Views the second tensor of a pair."""
+
+    def forward(self, pair: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+        return pair[0] + pair[1].unflatten(0, (-1, 4)).sum()
+
+
+def test_divisor_of_a_part_of_an_input() -> None:
+    symbolic = import_symbolic(
+        Pair().eval(),
+        ((torch.randn(3), torch.randn(12)),),
+        dynamic_shapes=(({}, {0: Dim.AUTO}),),
+    )
+    assert [divisor for _, _, divisor in ranges(symbolic.text).values()] == [4]
+
+
 class Put(nn.Module):
     """Writes at rows and columns, whose shapes must broadcast. torch.export does not check that."""
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import torch
 
-from convoy.frontend import ImportedModule
+from convoy.frontend import ImportedModule, has_same_bytes
 
 __all__ = ["with_own_constants"]
 
@@ -33,7 +33,7 @@ def with_own_constants(imported: ImportedModule, known: dict[str, torch.Tensor])
             weights[name] = tensor
             continue
         unique, count = name, 0
-        while not _equal(known.setdefault(unique, tensor), tensor):
+        while not has_same_bytes(known.setdefault(unique, tensor), tensor):
             count += 1
             unique = f"{name}.{count}"
         weights[unique] = tensor
@@ -42,11 +42,3 @@ def with_own_constants(imported: ImportedModule, known: dict[str, torch.Tensor])
         lambda found: f'tcp.weight = "{names.get(found[1], found[1])}"', imported.text
     )
     return replace(imported, text=text, weights=weights, constants=frozenset(names.values()))
-
-
-def _equal(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether tensors have the same dtype, shape and bytes."""
-    if (a.dtype, a.shape) != (b.dtype, b.shape):
-        return False
-    left, right = (each.detach().contiguous().reshape(-1).view(torch.uint8) for each in (a, b))
-    return torch.equal(left, right)

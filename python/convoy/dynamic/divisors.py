@@ -23,7 +23,9 @@ __all__ = ["with_divisors"]
 
 #: How far from the example's values others are tried. A larger divisor is not found.
 _DISTANCE = 512
-_SIZE = re.compile(r"L\['(\w+)'\]\.size\(\)\[(\d+)\]")
+#: The size of an input, or of a part of it: `L['x'].size()[1]`, `L['pair'][0].size()[1]`.
+_SIZE = re.compile(r"L((?:\[(?:\d+|'\w+')\])+)\.size\(\)\[(\d+)\]")
+_KEY = re.compile(r"\w+")
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -117,7 +119,7 @@ def _parsed(text: str, sizes: Mapping[tuple[str, int], Size]) -> Callable[[_Valu
     found: dict[str, Size] = {}
 
     def name(match: re.Match[str]) -> str:
-        size = sizes.get((match[1], int(match[2])))
+        size = sizes.get(("_".join(_KEY.findall(match[1])), int(match[2])))
         if size is None:
             raise _Unknown
         found[f"size_{len(found)}"] = size
