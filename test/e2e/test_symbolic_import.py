@@ -131,6 +131,26 @@ SYMBOLIC: dict[str, tuple[Any, torch.Tensor, Any]] = {
     ),
     "sizes as numbers": (lambda x: x * x.shape[0] + (x.shape[1] - 1), ROWS, BOTH),
     "negative indices": (lambda x: x[:, x.sum((0, 2)).argsort() - x.shape[1]], ROWS, BOTH),
+    "bilinear": (
+        lambda x: functional.interpolate(x, scale_factor=2, mode="bilinear"),
+        IMAGES,
+        ({2: Dim("height", min=2, max=20), 3: Dim("width", min=2, max=20)},),
+    ),
+    "bicubic": (
+        lambda x: functional.interpolate(x, scale_factor=3, mode="bicubic"),
+        IMAGES,
+        ({2: Dim("height", min=8, max=30)},),
+    ),
+    "positions in two dims": (
+        lambda x: x * torch.arange(x.shape[2])[:, None] + torch.arange(x.shape[3]),
+        IMAGES,
+        ({2: Dim("height", min=2, max=20), 3: Dim("width", min=2, max=20)},),
+    ),
+    "angles in two dims": (
+        lambda x: x * torch.arange(x.shape[2]).cos()[:, None] + torch.arange(x.shape[3]).cos(),
+        IMAGES,
+        ({2: Dim("height", min=2, max=20), 3: Dim("width", min=2, max=20)},),
+    ),
     "zeros of the sizes": (
         lambda x: torch.cat([torch.zeros(x.shape[0], x.shape[1], 2), x], 2),
         ROWS,
@@ -299,10 +319,10 @@ REFUSED: dict[str, tuple[Any, torch.Tensor, Any, str]] = {
         r"'tcp.\w+' at .*: reads the constant '.*', whose values depend on the sizes; its shape is",
     ),
     "bilinear": (
-        lambda x: functional.interpolate(x, scale_factor=2, mode="bilinear"),
+        lambda x: functional.interpolate(x, scale_factor=2, mode="bilinear", align_corners=True),
         IMAGES,
-        ({2: Dim("h", min=4, max=20), 3: Dim("w", min=5, max=20)},),
-        r"'tcp.index_select' at .*: reads the constant 'resize_bilinear2d_\d+_to_\d+_at_0'",
+        ({2: Dim("height", min=4, max=20), 3: Dim("width", min=5, max=20)},),
+        r"'tcp.\w+' at .*: reads the constant 'resize_bilinear2d_\d+_to_\d+_\w+', whose values",
     ),
     "window at few positions": (
         Window(),

@@ -12,7 +12,8 @@ from torch_mlir import ir
 from convoy.dynamic.correspondence import Correspondence
 from convoy.dynamic.emit_symbolic import SymbolicEmitter
 from convoy.dynamic.ops import described
-from convoy.dynamic.rewrites import first_elements, indices, is_table
+from convoy.dynamic.rewrites import indices
+from convoy.dynamic.tables import read_table, table_end
 from convoy.errors import SymbolicSizesError
 from convoy.frontend import ImportedModule
 from convoy_runtime.dynamic.manifest import DynamicTensor, Symbol
@@ -73,9 +74,8 @@ def generalize_arguments(
         if made is not None:
             computed.append(index)
             found.replace(values[0], made)
-        elif has_largest and is_table(tensors):
+        elif has_largest and _read_table(values[0], tensors, found, emitter):
             tables[each[0]] = tensors[-1]
-            _read_table(values[0], tensors, found, emitter)
         else:
             shapes = found.differing([list(tensor.shape) for tensor in tensors])
             message = (
@@ -124,16 +124,24 @@ def _read_table(
     tensors: Sequence[torch.Tensor],
     found: Correspondence,
     emitter: SymbolicEmitter,
-) -> None:
-    """Makes a constant the one of the largest sizes, of which ops read the first elements."""
+) -> bool:
+    """Makes a constant the one of the largest sizes, of which ops read the first elements. Returns
+    whether that is possible."""
+    end = table_end(tensors)
+    if end is None:
+        return False
     block = value.owner
     kind = ir.RankedTensorType(value.type)
     shape = list(tensors[-1].shape)
     table = block.add_argument(ir.RankedTensorType.get(shape, kind.element_type), value.location)
-    found.replace(value, first_elements(emitter, table, tensors))
+    made = read_table(emitter, table, tensors, end)
+    if made is None:
+        return False
+    found.replace(value, made)
     value.set_type(table.type)
     table.replace_all_uses_with(value)
     block.erase_argument(len(block.arguments) - 1)
+    return True
 
 
 def _reader(value: ir.Value) -> ir.Operation:

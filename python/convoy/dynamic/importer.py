@@ -42,11 +42,13 @@ class Importer:
     kwargs: Mapping[str, Any]
     _constants: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
 
-    def at(self, values: Mapping[str, int]) -> ImportedModule:
+    def at(self, values: Mapping[str, int], *, merges: bool = True) -> ImportedModule:
         """Imports the model for the value of each symbol. Constants of equal content have the same
-        name for all values. Raises FrontendError."""
+        name for all values, and those of one value become one if it `merges` them. Raises
+        FrontendError."""
         inputs, kwargs = resize_inputs(self.interface, self.inputs, self.kwargs, values)
-        return with_own_constants(import_module(self.module, inputs, kwargs), self._constants)
+        imported = import_module(self.module, inputs, kwargs, merges=merges)
+        return with_own_constants(imported, self._constants)
 
     def for_another_thread(self) -> Importer:
         """An importer with a copy of the module that has the same tensors. torch.export replaces

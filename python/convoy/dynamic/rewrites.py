@@ -11,9 +11,8 @@ from torch_mlir import ir
 
 from convoy.dynamic.emit_symbolic import Shapes, SymbolicEmitter, dynamic_type
 from convoy.errors import SymbolicSizesError
-from convoy.frontend import has_same_bytes
 
-__all__ = ["first_elements", "indices", "is_table", "repeated", "size_numbers", "sliced"]
+__all__ = ["indices", "repeated", "size_numbers", "sliced"]
 
 #: The largest integer below which a float32 has all integers.
 _EXACT = 2**24
@@ -127,36 +126,6 @@ def size_numbers(
         if value.type != wanted:
             value = emitter.op(name, [value], wanted)
     return value
-
-
-def first_elements(
-    emitter: SymbolicEmitter, table: ir.Value, tensors: Sequence[torch.Tensor]
-) -> ir.Value:
-    """Computes constants that are the first elements of a table.
-
-    Args:
-        emitter: Creates ops.
-        table: The last one of `tensors`, with its type.
-        tensors: The constant in each sample.
-
-    Returns:
-        The value.
-    """
-    before = [tuple(tensors[-1].shape)] * len(tensors)
-    after = [tuple(tensor.shape) for tensor in tensors]
-    rank = tensors[-1].ndim
-    return sliced(emitter, table, before, after, [[0] * rank] * len(tensors), [1] * rank)
-
-
-def is_table(tensors: Sequence[torch.Tensor]) -> bool:
-    """Whether constants are the first elements of the last one along each dim."""
-    last = tensors[-1]
-    return all(
-        tensor.ndim == last.ndim
-        and all(mine <= most for mine, most in zip(tensor.shape, last.shape, strict=True))
-        and has_same_bytes(tensor, last[tuple(slice(size) for size in tensor.shape)])
-        for tensor in tensors
-    )
 
 
 def sliced(

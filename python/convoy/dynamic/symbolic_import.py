@@ -60,7 +60,7 @@ def import_symbolic(
         if progress is not None:
             progress(f"{text} ({number + 1} of {len(samples)}): import")
         try:
-            modules.append(importer.at(values))
+            modules.append(importer.at(values, merges=False))
         except FrontendError as error:
             message = f"the model cannot be imported for {text}: {error}"
             raise SymbolicSizesError(message) from error

@@ -44,7 +44,7 @@ _COPIES = (
 )
 
 
-def fold_constants(program: torch.export.ExportedProgram) -> None:
+def fold_constants(program: torch.export.ExportedProgram, *, merges: bool = True) -> None:
     """Makes values that depend only on constants constants of the program.
 
     A creation op whose result is used directly remains. A value with equal elements becomes
@@ -53,6 +53,7 @@ def fold_constants(program: torch.export.ExportedProgram) -> None:
 
     Args:
         program: An exported program. Its graph, its signature and its constants are modified.
+        merges: Whether equal constants become one.
     """
     graph, specs = program.graph, program.graph_signature.input_specs
     constants = _constants(program)
@@ -76,8 +77,10 @@ def fold_constants(program: torch.export.ExportedProgram) -> None:
             with graph.inserting_before(start):
                 new = mask.create(graph, node)
         elif (
-            equal := _equal(value, made.get((value.dtype, value.shape), []), program)
-        ) is not None:
+            merges
+            and (equal := _equal(value, made.get((value.dtype, value.shape), []), program))
+            is not None
+        ):
             node.replace_all_uses_with(equal)
             continue
         else:

@@ -72,6 +72,8 @@ def convert_function(
     outputs: Sequence[str],
     literals: Literals,
     orders: Sequence[tuple[int, ...] | None] = (),
+    *,
+    merges: bool = True,
 ) -> Converted:
     """Converts a function to `tcp`.
 
@@ -81,6 +83,7 @@ def convert_function(
         outputs: The names of results; further ones are "0", "1", ...
         literals: Reads literals.
         orders: The order of each result's dims in memory; None, and by default, for packed ones.
+        merges: Whether equal weights made by the conversion become one.
 
     Returns:
         The `tcp` module and its weights.
@@ -91,7 +94,7 @@ def convert_function(
     """
     with function.context as context, ir.Location.unknown():
         context.allow_unregistered_dialects = True
-        return _Conversion(function, arguments, outputs, literals, orders).run()
+        return _Conversion(function, arguments, outputs, literals, orders, merges).run()
 
 
 class _Conversion:
@@ -102,12 +105,14 @@ class _Conversion:
         outputs: Sequence[str],
         literals: Literals,
         orders: Sequence[tuple[int, ...] | None],
+        merges: bool,
     ) -> None:
         self._source = function.regions[0].blocks[0]
         self._arguments = arguments
         self._outputs = outputs
         self._literals = literals
         self._orders = orders
+        self._merges = merges
         self._module = ir.Module.create(ir.Location.unknown())
         with ir.InsertionPoint(self._module.body):
             self._main = ir.Operation.create(
@@ -181,7 +186,8 @@ class _Conversion:
     ) -> ir.Value:
         unique, count = name, 0
         while unique in self._weights:
-            if unique in self._made_here and has_same_bytes(self._weights[unique], tensor):
+            is_equal = unique in self._made_here and has_same_bytes(self._weights[unique], tensor)
+            if is_equal and self._merges:
                 return self._weight_arguments[unique]
             count += 1
             unique = f"{name}_{count}"

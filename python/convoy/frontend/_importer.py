@@ -85,6 +85,7 @@ def import_module(
     kwargs: Mapping[str, Any] | None = None,
     *,
     name: str = "model",
+    merges: bool = True,
 ) -> ImportedModule:
     """Imports a module for inputs of fixed shapes and dtypes.
 
@@ -97,6 +98,7 @@ def import_module(
         example_inputs: One value for each positional argument of `module.forward`.
         kwargs: One value for each keyword argument.
         name: The name of the model.
+        merges: Whether equal constants become one. Otherwise their number does not depend on sizes.
 
     Returns:
         The model in `tcp`.
@@ -110,7 +112,7 @@ def import_module(
     check_module(module, example_inputs, kwargs)
     program = export_module(module, example_inputs, kwargs)
     keep_user_lines(program.graph)
-    return import_program(program, module, name=name)
+    return import_program(program, module, name=name, merges=merges)
 
 
 def import_exported(
@@ -137,7 +139,11 @@ def import_exported(
 
 
 def import_program(
-    program: torch.export.ExportedProgram, module: torch.nn.Module | None, *, name: str = "model"
+    program: torch.export.ExportedProgram,
+    module: torch.nn.Module | None,
+    *,
+    name: str = "model",
+    merges: bool = True,
 ) -> ImportedModule:
     """Imports the result of `export_module`. The stack traces of its nodes become locations.
 
@@ -145,6 +151,7 @@ def import_program(
         program: The exported program.
         module: The module that was exported, if it is known.
         name: The name of the model.
+        merges: As of `import_module`.
 
     Returns:
         The model in `tcp`.
@@ -156,10 +163,10 @@ def import_program(
     structures, outputs = structures_of(program), output_names(program)
     orders = output_orders(program)
     drop_constants(program)
-    fold_constants(program)
+    fold_constants(program, merges=merges)
     if lower_complex(program):
         # The matrices of Fourier transforms.
-        fold_constants(program)
+        fold_constants(program, merges=merges)
     arguments = arguments_of(program)
     check_operations(program.graph)
     context = ir.Context()
@@ -169,7 +176,7 @@ def import_program(
     torch_text = importer.module.operation.get_asm(enable_debug_info=True)
     # torch-mlir makes literals of the indices that it replaces aten.as_strided by.
     literals = Literals(torch_text)
-    converted = convert_function(function, arguments, outputs, literals, orders)
+    converted = convert_function(function, arguments, outputs, literals, orders, merges=merges)
     return _imported(
         name,
         converted,
