@@ -411,6 +411,34 @@ def TcpUnflattenProductsPass : StaticShapesPass<"tcp-unflatten-products", "::mli
   let statistics = [Statistic<"unflattenedCount", "unflattened products", "number of products that got more dims">];
 }
 
+def TcpSwapProductsPass : StaticShapesPass<"tcp-swap-products", "::mlir::func::FuncOp"> {
+  let summary = "compute products with weights between transposes without these";
+  let description = [{
+    A product with a weight between two transposes of the last dims contracts the second to last dim,
+    e.g. over the tokens in models that mix these (MLP-Mixer). It is the product of the transposed
+    weight with the tensor before the transpose. Products, and elementwise ops with weights or with
+    transposed tensors, may follow each other between the transposes.
+
+    ```mlir
+    %0 = tcp.transpose %x {perm = array<i64: 0, 2, 1>} : tensor<4x16x64xf16> -> tensor<4x64x16xf16>
+    %1 = tcp.matmul %0, %w : tensor<4x64x16xf16>, tensor<1x16x32xf16> -> tensor<4x64x32xf16>
+    %2 = tcp.transpose %1 {perm = array<i64: 0, 2, 1>} : tensor<4x64x32xf16> -> tensor<4x32x64xf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = tcp.transpose %w {perm = array<i64: 0, 2, 1>} : tensor<1x16x32xf16> -> tensor<1x32x16xf16>
+    %2 = tcp.matmul %0, %x : tensor<1x32x16xf16>, tensor<4x16x64xf16> -> tensor<4x32x64xf16>
+    ```
+
+    The transpose of the weight is computed once. Tensors with fewer than 32 columns, or a number that
+    is no multiple of 8, are left: their products fill no tile of tensor cores.
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+  let statistics = [Statistic<"swappedCount", "swapped ops", "number of ops that read tensors before their transpose">];
+}
+
 def TcpChannelsLastPass : StaticShapesPass<"tcp-channels-last", "::mlir::func::FuncOp"> {
   let summary = "convert convolutions and pools to channels-last, and sink the transposes";
   let description = [{

@@ -37,7 +37,7 @@ LARGE = (
     "amax_all", "pool_channels", "concat_channels", "concat_rows", "concat_columns",
     "concat_odd_columns", "concat_pools", "concat_resizes", "concat_rows_norm", "concat_nested",
     "pad_spatial", "slice_channels", "transpose_large", "depthwise",
-    "matmul_odd",
+    "matmul_odd", "matmul_tokens",
 )  # fmt: skip
 
 
@@ -54,6 +54,10 @@ def large(name: str):
 
         def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
             return self.function(*inputs)
+
+    class Transposed(nn.Sequential):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + super().forward(x.transpose(1, 2)).transpose(1, 2)
 
     def pools(x):
         y = F.max_pool2d(x, 5, 1, 2)
@@ -132,6 +136,11 @@ def large(name: str):
             [(2, 32, 28, 28)],
         ),
         "matmul_odd": (nn.Linear(131, 67), [(45, 131)]),
+        "matmul_tokens": (
+            # Products with the weight as the left factor, over an odd number of tokens.
+            Transposed(nn.Linear(49, 72), nn.GELU(), nn.Linear(72, 49)),
+            [(4, 49, 64)],
+        ),
     }
     module, shapes = table[name]
     return module.eval(), tuple(torch.randn(shape) for shape in shapes)

@@ -44,6 +44,20 @@ class _SqueezeExcite(nn.Module):
         return x * scale[:, :, None, None]
 
 
+class _Mixer(nn.Module):
+    """Products over the tokens, as in MLP-Mixer and gMLP."""
+
+    def __init__(self, tokens: int, channels: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(channels)
+        self.mix = nn.Sequential(nn.Linear(tokens, 24), nn.GELU(), nn.Linear(24, tokens))
+        self.gate = nn.Linear(tokens, tokens)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x + self.mix(self.norm(x).transpose(1, 2)).transpose(1, 2)
+        return x * self.gate(x.transpose(1, 2)).transpose(1, 2)
+
+
 class _DenseLayer(nn.Module):
     def __init__(self, channels: int, growth: int) -> None:
         super().__init__()
@@ -250,6 +264,8 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Sequence[int], int]] = {
     "unet": (_UNet, _IMAGE, 2),
     # One for the image, q, k and v each, and the heads.
     "vit": (_ViT, _IMAGE, 5),
+    # On a CPU: to the tokens' products, to their residual, and back.
+    "mixer": (lambda: _Mixer(10, 32), (2, 10, 32), 3),
     "group_norm": (
         lambda: nn.Sequential(nn.Conv2d(3, 8, 3), nn.GroupNorm(2, 8), nn.ReLU(), *_head(8)),
         _IMAGE,

@@ -113,6 +113,12 @@ def test_dtype(name: str, dtype: str) -> None:
         assert not re.search(rf'"tcp\.{op}".*xf32>', main)
 
 
+def test_products_over_tokens_have_no_transposes() -> None:
+    imported, _, _ = _imported("mixer")
+    text = normalize(imported.text, target="cuda")
+    assert (_main_ops(text, "matmul"), _main_ops(text, "transpose")) == (3, 0)
+
+
 def test_projections_of_attention_are_one_product() -> None:
     """For a GPU, and in 16 bits, whose attention cuDNN supports: two products a layer."""
     module, x = build("projections")
