@@ -9,6 +9,7 @@
 #include "passes/kernels/AttentionKernels.h"
 #include "passes/kernels/Conv1x1WgmmaKernels.h"
 #include "passes/kernels/ConvKernels.h"
+#include "passes/kernels/ConvNarrowKernels.h"
 #include "passes/kernels/ConvTmaKernels.h"
 #include "passes/kernels/ConvWgmmaKernels.h"
 #include "passes/kernels/DepthwiseKernels.h"
@@ -85,10 +86,9 @@ static Offer offerGrouped(const ConvGraph &form, std::string &reason) {
   return offer;
 }
 
-static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason) {
-  std::optional<ConvGraph> form = matchConvGraph(graph, allowTf32, reason);
-  if (!form)
-    return {};
+/// Kernels that need channels and filters of whole pieces of 16 bytes, or a depthwise convolution.
+static Offer offerWholePieces(const ConvGraph &graph, std::string &reason) {
+  const ConvGraph *form = &graph;
   if (form->spatialRank() == 3)
     return {fewConvTmaVariants(*form, reason), false};
   if (form->isDepthwise())
@@ -119,6 +119,20 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
     offer.variants = std::move(others);
   llvm::append_range(offer.variants, large);
   llvm::append_range(offer.variants, products);
+  return offer;
+}
+
+static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason) {
+  std::optional<ConvGraph> form = matchConvGraph(graph, allowTf32, reason);
+  if (!form)
+    return {};
+  SmallVector<Variant, 0> narrow;
+  if (form->isNarrow())
+    narrow = convNarrowVariants(*form, reason);
+  if (!form->isDepthwise() && !form->hasWholePieces())
+    return {std::move(narrow), true};
+  Offer offer = offerWholePieces(*form, reason);
+  llvm::append_range(offer.variants, narrow);
   return offer;
 }
 

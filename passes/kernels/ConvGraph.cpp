@@ -36,6 +36,20 @@ bool ConvGraph::isDepthwise() const {
 
 bool ConvGraph::hasGroups() const { return groups() != 1; }
 
+int64_t ConvGraph::channelsOfPiece() const { return 128 / element().getIntOrFloatBitWidth(); }
+
+bool ConvGraph::hasWholePieces() const {
+  cudnn::ConvolutionOp op = conv;
+  return op.getX().getType().getShape()[1] % channelsOfPiece() == 0 &&
+         columns() % channelsOfPiece() == 0;
+}
+
+bool ConvGraph::isNarrow() const {
+  cudnn::ConvolutionOp op = conv;
+  return !hasGroups() && !element().isF32() &&
+         op.getX().getType().getShape()[1] <= kMostNarrowChannels && columns() % 8 == 0;
+}
+
 Type ConvGraph::element() const {
   return cudnn::ConvolutionOp(conv).getX().getType().getElementType();
 }
@@ -115,10 +129,8 @@ bool Matcher::matchConv(Operation &op) {
       !isa<BlockArgument>(form.conv.getW()))
     return refuse(
         "input and filter are not two arguments of the same type in packed channels-last memory");
-  // All kernels but the depthwise one copy 16 bytes at a time.
-  int64_t together = 128 / element.getIntOrFloatBitWidth();
-  if (!form.isDepthwise() && (x.getShape()[1] % together != 0 || w.getShape()[0] % together != 0))
-    return refuse("channels are not a multiple of " + Twine(together));
+  if (!form.isDepthwise() && !form.isNarrow() && !form.hasWholePieces())
+    return refuse("channels are not a multiple of " + Twine(form.channelsOfPiece()));
   return true;
 }
 

@@ -10,6 +10,9 @@
 
 namespace convoy {
 
+/// Most channels of conv_narrow.cu.
+inline constexpr int64_t kMostNarrowChannels = 16;
+
 /// A convolution and its epilogue.
 struct ConvGraph : Epilogue {
   cudnn::ConvolutionOp conv;
@@ -22,6 +25,12 @@ struct ConvGraph : Epilogue {
   bool isDepthwise() const;
   /// Whether each channel of the result is a sum over a part of the channels of the input.
   bool hasGroups() const;
+  /// The number of channels in 16 bytes, and whether channels and filters are multiples of it. All
+  /// kernels but those for depthwise convolutions and for few channels copy 16 bytes at a time.
+  int64_t channelsOfPiece() const;
+  bool hasWholePieces() const;
+  /// Whether it has few channels, for conv_narrow.cu: without groups, in 16-bit floats.
+  bool isNarrow() const;
   /// The element type of input and filter.
   mlir::Type element() const;
   /// Whether it is the product of all pixels and the filters: one tap, no stride, no padding.

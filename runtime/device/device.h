@@ -64,6 +64,12 @@ DEVICE u32x2 shuffle(u32x2 value, int lane) {
   return {shuffle(value.x, lane), shuffle(value.y, lane)};
 }
 
+/// The same number, about which the compiler knows nothing.
+DEVICE u32 hidden(u32 number) {
+  asm volatile("" : "+r"(number));
+  return number;
+}
+
 //===-- copies -------------------------------------------------------------===//
 
 /// Starts an asynchronous copy of 16 bytes to shared memory. If not `inside`, writes zeros and
@@ -71,6 +77,12 @@ DEVICE u32x2 shuffle(u32x2 value, int lane) {
 DEVICE void copyAsync(u32 to, const void *from, bool inside) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
                "r"(inside ? 16 : 0)
+               : "memory");
+}
+/// Like copyAsync, of 8 bytes.
+DEVICE void copyQuadAsync(u32 to, const void *from, bool inside) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from),
+               "r"(inside ? 8 : 0)
                : "memory");
 }
 DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -87,6 +99,16 @@ DEVICE u32x4 loadShared(u32 address) {
                : "r"(address)
                : "memory");
   return four;
+}
+
+/// Loads 8 bytes at an address of shared memory.
+DEVICE u32x2 loadTwo(u32 address) {
+  u32x2 two;
+  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
+               : "=r"(two.x), "=r"(two.y)
+               : "r"(address)
+               : "memory");
+  return two;
 }
 
 /// Stores 16 bytes at an address of shared memory.

@@ -114,6 +114,62 @@ constexpr int kConvWgmmaColumns[] = {CONVOY_CONV_WGMMA_COLUMNS(CONVOY_ITEM)};
 #define CONVOY_CONV_WGMMA_FETCHED(X) X(16) X(20) X(24)
 constexpr int kConvWgmmaFetched[] = {CONVOY_CONV_WGMMA_FETCHED(CONVOY_ITEM)};
 
+/// conv_narrow.cu: like conv.cu, for few channels. Arrays have a number for depth, height and
+/// width.
+struct ConvNarrowArguments {
+  int images, channels, outChannels;
+  int size[3], outSize[3]; ///< x and y
+  int taps[3], stride[3], pad[3], dilation[3];
+  int tile[3];  ///< pixels of the result per tile, less than 1024 in each dim
+  int filters;  ///< filters per block, a multiple of 32
+  int matrices; ///< multiples of 16 pixels per warp; the warps of a block have all pixels of a tile
+  int warps;    ///< warps per block
+  int buffers;  ///< parts of the image in shared memory, 1 or 2
+  int blocks;   ///< blocks with the same filters
+  EpilogueArguments epilogue;
+};
+/// Largest `matrices` and `filters`, whose sums are in registers, and bytes of four channels.
+constexpr int kNarrowMostMatrices = 4, kNarrowMostFilters = 96, kQuadBytes = 8;
+/// Marks an entry of the table of pixels that is not in the tile.
+constexpr unsigned kNarrowOutside = 1u << 31;
+
+/// Shared memory of conv_narrow.cu: zeros, the table of pixels, the filters and parts of the image.
+struct ConvNarrowShared {
+  const ConvNarrowArguments &conv;
+
+  constexpr int quads() const { return (conv.channels + 3) / 4; }
+  constexpr int allTaps() const { return conv.taps[0] * conv.taps[1] * conv.taps[2]; }
+  /// Steps of the sum, of four quads each.
+  constexpr int steps() const { return (allTaps() * quads() + 3) / 4; }
+  constexpr int tiles(int dim) const {
+    return (conv.outSize[dim] + conv.tile[dim] - 1) / conv.tile[dim];
+  }
+  /// Pixels of the image that a tile needs.
+  constexpr int patch(int dim) const {
+    return (conv.tile[dim] - 1) * conv.stride[dim] + (conv.taps[dim] - 1) * conv.dilation[dim] + 1;
+  }
+  /// Pixels that are copied together, and bytes per copy: 16 bytes are aligned if they are pixels
+  /// from an even one on, in rows of an even number of pixels.
+  constexpr int together() const {
+    return conv.channels % 4 == 0 && quads() % 2 == 1 && conv.size[2] % 2 == 0 ? 2 : 1;
+  }
+  constexpr int pieceBytes() const {
+    return quads() % 2 == 0 || together() == 2 ? 2 * kQuadBytes : kQuadBytes;
+  }
+  constexpr int patchColumns() const {
+    return (patch(2) + 2 * together() - 2) / together() * together();
+  }
+  constexpr int patchBytes() const {
+    return (patch(0) * patch(1) * patchColumns() * quads() * kQuadBytes + 15) / 16 * 16;
+  }
+  constexpr int tableEntries() const { return conv.warps * conv.matrices * 16; }
+  constexpr int tableBytes() const { return tableEntries() * 8; }
+  constexpr int filterBytes() const { return steps() * 4 * conv.filters * kQuadBytes; }
+  constexpr int allBytes() const {
+    return 2 * kQuadBytes + tableBytes() + filterBytes() + conv.buffers * patchBytes();
+  }
+};
+
 /// depthwise.cu: y[n, p, c] = epilogue(sum over taps of x * w[c], bias[c], scale[c],
 /// residual[n, p, c]).
 struct DepthwiseArguments {

@@ -452,6 +452,45 @@ def build(name: str):
             nn.Conv2d(160, 160, 3, padding=1, groups=4),
             [(2, 160, 14, 14)],
         ),
+        # Few channels: the first layers of R3D-18, MobileNet and VGG, 7x7, patches, many filters.
+        "narrow_r3d": (
+            nn.Sequential(nn.Conv3d(3, 64, (3, 7, 7), (1, 2, 2), (1, 3, 3)), nn.ReLU()),
+            [(8, 3, 16, 112, 112)],
+        ),
+        "narrow_swish": (
+            nn.Sequential(nn.Conv2d(3, 32, 3, 2, 1), nn.SiLU()),
+            [(32, 3, 224, 224)],
+        ),
+        "narrow_hardswish": (
+            nn.Sequential(nn.Conv2d(3, 16, 3, 2, 1), nn.Hardswish()),
+            [(8, 3, 224, 224)],
+        ),
+        "narrow_gelu": (
+            nn.Sequential(nn.Conv2d(3, 32, 3, 2, 1), nn.GELU()),
+            [(8, 3, 225, 223)],
+        ),
+        "narrow_vgg": (
+            nn.Sequential(nn.Conv2d(3, 64, 3, padding=1), nn.ReLU()),
+            [(32, 3, 224, 224)],
+        ),
+        "narrow_7x7": (
+            nn.Sequential(nn.Conv2d(3, 64, 7, 2, 3), nn.ReLU()),
+            [(32, 3, 256, 256)],
+        ),
+        "narrow_patches": (nn.Conv2d(3, 96, 4, 4), [(32, 3, 224, 224)]),
+        "narrow_filters": (nn.Conv2d(4, 512, 3, padding=1), [(8, 4, 64, 64)]),
+        "narrow_residual": (
+            Residual(nn.Conv2d(3, 64, 3, padding=1)),
+            [(4, 3, 63, 61), (4, 64, 63, 61)],
+        ),
+        # Channels that fill no four, or several; sizes, strides and padding that differ.
+        "narrow_one": (nn.Sequential(nn.Conv2d(1, 32, 5, padding=2), nn.ReLU()), [(64, 1, 28, 28)]),
+        "narrow_six": (nn.Conv2d(6, 40, (3, 5), (1, 2), (2, 1), (2, 1)), [(3, 6, 33, 47)]),
+        "narrow_twelve": (nn.Conv2d(12, 200, 3, 2, 1), [(2, 12, 61, 62)]),
+        "narrow_uneven": (
+            nn.Conv3d(3, 48, (2, 3, 5), (2, 1, 3), (1, 0, 3), (1, 2, 1)),
+            [(2, 3, 7, 19, 33)],
+        ),
     }
     module, shapes = table[name]
     inputs = tuple(torch.randn(shape) for shape in shapes)
@@ -497,15 +536,19 @@ CASES = (
     "product_conv3d_large", "product_conv3d_flat", "product_conv3d_temporal",
     "product_grouped", "product_grouped_narrow", "product_grouped_odd", "product_grouped_large",
     "product_grouped_infinite",
+    "narrow_r3d", "narrow_swish", "narrow_hardswish", "narrow_gelu", "narrow_vgg", "narrow_7x7",
+    "narrow_patches", "narrow_filters", "narrow_residual", "narrow_one", "narrow_six",
+    "narrow_twelve", "narrow_uneven",
 )  # fmt: skip
-#: cuDNN pools no bfloat16; kernels for GELU, tanh, attention and products of many rows have no
-#: float32.
+#: cuDNN pools no bfloat16; kernels for GELU, tanh, attention, products of many rows and few channels
+#: have no float32.
 OWN_DTYPES = {
     "mean": ("float16", "float32"),
     "gelu": ("float16", "bfloat16"),
     "tanh": ("float16", "bfloat16"),
     "product": ("float16", "bfloat16"),
     "attention": ("float16", "bfloat16"),
+    "narrow": ("float16", "bfloat16"),
 }
 PAIRS = [
     (name, dtype) for name in CASES for dtype in OWN_DTYPES.get(name.partition("_")[0], DTYPES)
@@ -554,7 +597,7 @@ def test_every_kernel_is_correct(name: str, dtype: str, folder: Path) -> None:
     # compared with PyTorch. Tuning has compared all others with it.
     if name.startswith("recurrent"):
         tolerance = test_recurrent_layers.TOLERANCE
-    elif name.startswith(("conv", "wgmma", "stem", "grouped")):
+    elif name.startswith(("conv", "wgmma", "stem", "grouped", "narrow")):
         tolerance = TF32_TOLERANCE
     else:
         tolerance = TOLERANCE

@@ -113,8 +113,8 @@ cudnn.graph @planes(%x: !cudnn.tensor_desc<1x64x14x14xf16, NCHW>, %w: !cudnn.ten
 // -----
 
 // expected-remark @+1 {{no kernel: channels are not a multiple of 8}}
-cudnn.graph @channels(%x: !cudnn.tensor_desc<1x12x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x12x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x12x14x14xf16, NHWC>, !cudnn.tensor_desc<64x12x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+cudnn.graph @channels(%x: !cudnn.tensor_desc<1x20x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x20x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x20x14x14xf16, NHWC>, !cudnn.tensor_desc<64x20x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
   cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
 }

@@ -23,6 +23,9 @@ using u64 = unsigned long long;
 using f16 = _Float16;
 using bf16 = __bf16;
 
+struct alignas(8) u32x2 {
+  u32 x, y;
+};
 struct alignas(16) u32x4 {
   u32 x, y, z, w;
 };
@@ -72,6 +75,8 @@ DEVICE u32 loadWord(u32 address) {
   std::memcpy(&word, sharedMemory(-1, address & ~15U) + address % 16, sizeof word);
   return word;
 }
+DEVICE u32x2 loadTwo(u32 address) { return {loadWord(address), loadWord(address + 4)}; }
+DEVICE u32 hidden(u32 number) { return number; }
 DEVICE void loadMatrices(u32 (&to)[4], u32 address) {
   u32 rows[4];
   shareRows(address, rows);
@@ -90,6 +95,13 @@ DEVICE void copyAsync(u32 to, const void *from, bool inside) {
     std::memcpy(sharedMemory(-1, to), from, 16);
   else
     std::memset(sharedMemory(-1, to), 0, 16);
+}
+DEVICE void copyQuadAsync(u32 to, const void *from, bool inside) {
+  char *const place = sharedMemory(-1, to & ~15U) + to % 16;
+  if (inside)
+    std::memcpy(place, from, 8);
+  else
+    std::memset(place, 0, 8);
 }
 DEVICE void commitCopies() {}
 template <int pending> DEVICE void waitCopies() {}

@@ -1,0 +1,183 @@
+"""The kernel of convolutions of few channels (runtime/device/conv_narrow.cu) with the instructions
+of a GPU emulated on the host, from the graph on: every variant that the compiler chooses. Results
+are compared with PyTorch in float64. test/gpu/test_graph_kernels.py has the same on a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from dataclasses import dataclass
+
+import pytest
+import torch
+from emulated import DEVICE, build
+from torch import Tensor
+from torch.nn import functional as F
+
+from tools.convoy_opt import convoy_opt
+
+LIMITS = {torch.float16: 5e-3, torch.bfloat16: 4e-2}
+TYPES = {torch.float16: "f16", torch.bfloat16: "bf16"}
+#: Place of ConvNarrowArguments::blocks.
+BLOCKS = 28
+
+
+@dataclass(frozen=True)
+class Conv:
+    """A convolution: sizes of the input with channels first, filters, and for each spatial dim the
+    taps, strides, padding before and after, and dilation. The epilogue is a bias, and if `scaled` a
+    scale and a residual, and a relu."""
+
+    x: tuple[int, ...]
+    filters: int
+    taps: tuple[int, ...]
+    strides: tuple[int, ...]
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+    dilation: tuple[int, ...]
+    dtype: torch.dtype = torch.float16
+    scaled: bool = False
+
+    @property
+    def y(self) -> tuple[int, ...]:
+        sizes = (
+            (size + low + high - (taps - 1) * dilation - 1) // stride + 1
+            for size, taps, stride, low, high, dilation in zip(
+                self.x[2:], self.taps, self.strides, self.low, self.high, self.dilation, strict=True
+            )
+        )
+        return (self.x[0], self.filters, *sizes)
+
+    def graph(self) -> str:
+        layout = "NHWC" if len(self.taps) == 2 else "NDHWC"
+
+        def type_of(shape: tuple[int, ...], element: str = TYPES[self.dtype]) -> str:
+            return f"!cudnn.tensor_desc<{'x'.join(map(str, shape))}x{element}, {layout}>"
+
+        x, w, y = map(type_of, (self.x, (self.filters, self.x[1], *self.taps), self.y))
+        b, sums = type_of((1, self.filters, *(1 for _ in self.taps))), type_of(self.y, "f32")
+        middle, last, others = "", "%1", ""
+        if self.scaled:
+            others = f", %s: {b}, %r: {y}"
+            middle = f"""
+  %2 = cudnn.pointwise mul(%1, %s) type = f32 : {sums}, {b} -> {sums}
+  %3 = cudnn.pointwise add(%2, %r) type = f32 : {sums}, {y} -> {sums}"""
+            last = "%3"
+        return f"""
+cudnn.graph @conv(%x: {x}, %w: {w}, %b: {b}{others}) -> {y} {{
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = {list(self.strides)} pre_padding = {list(self.low)} post_padding = {list(self.high)} dilation = {list(self.dilation)} : {x}, {w} -> {sums}
+  %1 = cudnn.pointwise add(%0, %b) type = f32 : {sums}, {b} -> {sums}{middle}
+  %4 = cudnn.pointwise relu_fwd({last}) type = f32 lower_clip = 0.0 : {sums} -> {y}
+  cudnn.return %4 : {y}
+}}"""
+
+    def tensors(self) -> list[Tensor]:
+        """Input, filter, bias, scale and residual."""
+        torch.manual_seed(0)
+        shapes = (
+            self.x, (self.filters, self.x[1], *self.taps), (self.filters,), (self.filters,), self.y
+        )  # fmt: skip
+        x, w, bias, scale, residual = (torch.randn(shape).to(self.dtype) for shape in shapes)
+        return [x, (w.float() / w[0].numel() ** 0.5).to(self.dtype), bias, scale, residual]
+
+    def expected(self, tensors: list[Tensor]) -> Tensor:
+        x, w, bias, scale, residual = (each.double() for each in tensors)
+        sides = [
+            side for pair in zip(self.low[::-1], self.high[::-1], strict=True) for side in pair
+        ]
+        function = F.conv2d if len(self.taps) == 2 else F.conv3d
+        y = function(F.pad(x, sides), w, bias, self.strides, 0, self.dilation)
+        if self.scaled:
+            y = y * scale.reshape(-1, *(1 for _ in self.taps)) + residual
+        return torch.relu(y)
+
+
+def kernels_of(graph: str) -> list[tuple[list[int], int]]:
+    """Arguments and bytes of shared memory of the variants of conv_narrow.cu."""
+    done = convoy_opt(graph, "--cudnn-attach-kernels")
+    arguments = re.findall(
+        r"dense<\[([-\d, ]*)\]> : tensor<\d+xi32>\)[^@]*llvm.call @convoy_conv_narrow_\w+\(",
+        done.stdout,
+    )
+    entries = re.findall(r'name = "conv_narrow_[^"]*", shared_bytes = (\d+) : i64', done.stdout)
+    assert len(arguments) == len(entries)
+    return [
+        ([int(word) for word in words.split(",")], int(size))
+        for words, size in zip(arguments, entries, strict=True)
+    ]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    kernels = (DEVICE / name for name in ("conv_narrow.cu", "kernel_abi.h"))
+    return build(tmp_path_factory.mktemp("emulation"), kernels, "conv_narrow.cpp")
+
+
+def run(
+    library: ctypes.CDLL, conv: Conv, tensors: list[Tensor], kernel: tuple[list[int], int]
+) -> Tensor:
+    """The result. At most two blocks have the same filters, so that each computes several tiles."""
+    words, size = kernel
+    words[BLOCKS] = min(words[BLOCKS], 2)
+    memory = [each.movedim(1, -1).contiguous() if each.dim() > 1 else each for each in tensors]
+    y = torch.full((conv.y[0], *conv.y[2:], conv.y[1]), torch.nan, dtype=conv.dtype)
+    pointers = [ctypes.c_void_p(each.data_ptr()) for each in memory]
+    if not conv.scaled:
+        pointers[3:] = [None, None]
+    library.run(
+        conv.dtype == torch.bfloat16,
+        size,
+        *pointers,
+        ctypes.c_void_p(y.data_ptr()),
+        (ctypes.c_int * len(words))(*words),
+    )
+    return y.movedim(-1, 1)
+
+
+BF16 = torch.bfloat16
+CASES = {
+    # The first layers of ResNet, MobileNet, VGG and R3D-18.
+    "resnet": Conv((1, 4, 32, 36), 64, (7, 7), (2, 2), (3, 3), (3, 3), (1, 1)),
+    "mobilenet": Conv((2, 4, 31, 33), 32, (3, 3), (2, 2), (1, 1), (1, 1), (1, 1), BF16),
+    "vgg": Conv((1, 4, 17, 22), 64, (3, 3), (1, 1), (1, 1), (1, 1), (1, 1)),
+    "r3d": Conv((1, 4, 3, 18, 20), 64, (3, 7, 7), (1, 2, 2), (1, 3, 3), (1, 3, 3), (1, 1, 1)),
+    # Channels that fill no quad, one, or several, in rows of odd and even numbers of pixels.
+    "one": Conv((2, 1, 14, 13), 8, (5, 5), (1, 1), (2, 2), (2, 2), (1, 1)),
+    "two": Conv((1, 2, 11, 12), 16, (3, 4), (1, 3), (0, 2), (2, 1), (2, 1), BF16),
+    "three": Conv((2, 3, 13, 16), 32, (3, 3), (2, 2), (1, 1), (1, 1), (1, 1)),
+    "six": Conv((1, 6, 12, 15), 40, (3, 3), (1, 2), (1, 0), (1, 2), (1, 2)),
+    "eight": Conv((1, 8, 12, 15), 32, (3, 5), (1, 2), (1, 2), (1, 2), (1, 2)),
+    "twelve": Conv((1, 12, 12, 14), 24, (3, 3), (2, 1), (1, 1), (1, 1), (1, 1), BF16),
+    # Several parts of the filters, the last one of which is not full; 96 filters together.
+    "wide": Conv((1, 4, 9, 10), 200, (3, 3), (1, 1), (1, 1), (1, 1), (1, 1), scaled=True),
+    "patches": Conv((2, 4, 24, 28), 96, (4, 4), (4, 4), (0, 0), (0, 0), (1, 1)),
+    # Strides, taps, padding and dilation that differ in all dims and sides.
+    "uneven": Conv(
+        (2, 4, 5, 9, 11), 48, (2, 3, 5), (2, 1, 3), (1, 0, 3), (0, 2, 1), (1, 2, 1), BF16, True
+    ),
+    "point": Conv((2, 4, 7, 9), 32, (1, 1), (1, 1), (0, 0), (0, 0), (1, 1)),
+    "far": Conv((1, 4, 6, 7), 32, (3, 3), (1, 1), (9, 8), (7, 9), (1, 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_results_are_those_of_pytorch(library: ctypes.CDLL, name: str) -> None:
+    conv = CASES[name]
+    tensors = conv.tensors()
+    expected = conv.expected(tensors)
+    kernels = kernels_of(conv.graph())
+    assert kernels
+    for kernel in kernels:
+        y = run(library, conv, tensors, kernel)
+        assert float((y.double() - expected).abs().max()) < LIMITS[conv.dtype]
+
+
+def test_infinite_numbers_are_in_their_windows_only(library: ctypes.CDLL) -> None:
+    """Steps have more quads than the window, and tiles more pixels than the result."""
+    conv = CASES["resnet"]
+    tensors = conv.tensors()
+    tensors[0][0, 1, 8, 9] = torch.inf
+    expected = conv.expected(tensors)
+    for kernel in kernels_of(conv.graph()):
+        y = run(library, conv, tensors, kernel)
+        assert torch.equal(y.isfinite(), expected.isfinite())
