@@ -15,7 +15,10 @@ public:
   Matcher(const AnchorResult &anchor, Epilogue &epilogue, std::string &reason)
       : anchor(anchor), epilogue(epilogue), reason(reason), running(anchor.value) {}
 
+  /// Matches the operation that follows, or several that are one activation.
   bool matchStep(Operation &op);
+  /// Whether `op` has already been matched, together with an operation before it.
+  bool isMatched(Operation &op) const { return matched.contains(&op); }
   Value result() const { return running; }
 
 private:
@@ -26,6 +29,7 @@ private:
   bool matchOperand(cudnn::PointwiseOp op);
   bool matchClip(cudnn::PointwiseOp op);
   bool matchActivation(cudnn::PointwiseOp op);
+  bool matchHardSwish(cudnn::PointwiseOp add);
   bool canActivate() const {
     return epilogue.activation == device::kIdentity && !epilogue.isClipped();
   }
@@ -34,6 +38,7 @@ private:
   Epilogue &epilogue;
   std::string &reason;
   Value running;
+  llvm::SmallPtrSet<Operation *, 4> matched;
 };
 
 } // namespace
@@ -118,8 +123,53 @@ bool Matcher::matchActivation(cudnn::PointwiseOp op) {
   return true;
 }
 
+/// The operation of `mode` that is the only user of `value`, in f32 and without factors.
+static cudnn::PointwiseOp onlyUser(Value value, PointwiseMode mode) {
+  auto op =
+      value.hasOneUse() ? dyn_cast<cudnn::PointwiseOp>(*value.user_begin()) : cudnn::PointwiseOp();
+  bool isPlain = op && op.getMode() == mode && op.getAlpha1().isExactlyValue(1.0) &&
+                 op.getAlpha2().isExactlyValue(1.0) && op.getComputeType().isF32() &&
+                 cast<TensorDescType>(value.getType()).getElementType().isF32();
+  return isPlain ? op : cudnn::PointwiseOp();
+}
+
+static bool isConstant(Value value, double number) {
+  auto constant = value.getDefiningOp<cudnn::ConstantOp>();
+  return constant && cast<FloatAttr>(constant.getValue()).getValueAsDouble() == number;
+}
+
+/// Matches v * relu6(v + 3) / 6, whose first operation is `add`.
+bool Matcher::matchHardSwish(cudnn::PointwiseOp add) {
+  auto isBound = [](std::optional<APFloat> bound, double number) {
+    return bound && bound->isExactlyValue(number);
+  };
+  if (!running.hasNUses(2) || add.getMode() != PointwiseMode::Add ||
+      add.getInputs()[0] != running || !isConstant(add.getInputs()[1], 3.0) ||
+      !add.getAlpha1().isExactlyValue(1.0) || !add.getAlpha2().isExactlyValue(1.0) ||
+      !add.getComputeType().isF32() ||
+      !cast<TensorDescType>(running.getType()).getElementType().isF32() || !canActivate())
+    return false;
+  cudnn::PointwiseOp clip = onlyUser(add.getY(), PointwiseMode::ReluFwd);
+  if (!clip || !isBound(clip.getLowerClip(), 0.0) || !isBound(clip.getUpperClip(), 6.0) ||
+      clip.getLowerClipSlope())
+    return false;
+  cudnn::PointwiseOp product = onlyUser(clip.getY(), PointwiseMode::Mul);
+  if (!product || !llvm::is_contained(product.getInputs(), running))
+    return false;
+  cudnn::PointwiseOp quotient = onlyUser(product.getY(), PointwiseMode::Div);
+  if (!quotient || quotient.getInputs()[0] != product.getY() ||
+      !isConstant(quotient.getInputs()[1], 6.0))
+    return false;
+  epilogue.activation = device::kHardSwish;
+  matched.insert_range(ArrayRef<Operation *>{add, clip, product, quotient});
+  running = quotient.getY();
+  return true;
+}
+
 bool Matcher::matchStep(Operation &op) {
   auto step = dyn_cast<cudnn::PointwiseOp>(op);
+  if (step && matchHardSwish(step))
+    return true;
   if (!step || !running.hasOneUse() || !llvm::is_contained(step.getInputs(), running))
     return refuse("its first operation is not followed by a chain of pointwise operations");
   if (!step.getAlpha1().isExactlyValue(1.0) || !step.getAlpha2().isExactlyValue(1.0) ||
@@ -127,29 +177,29 @@ bool Matcher::matchStep(Operation &op) {
     return refuse("a pointwise operation scales its operands or does not compute in f32");
   if (!cast<TensorDescType>(running.getType()).getElementType().isF32())
     return refuse("an intermediate value is rounded");
-  bool matched = true;
+  bool isKnown = true;
   switch (step.getMode()) {
   case PointwiseMode::Identity:
     break;
   case PointwiseMode::Add:
   case PointwiseMode::Mul:
-    matched = matchOperand(step);
+    isKnown = matchOperand(step);
     break;
   case PointwiseMode::ReluFwd:
-    matched = epilogue.isClipped() ? refuse("there are two activations") : matchClip(step);
+    isKnown = epilogue.isClipped() ? refuse("there are two activations") : matchClip(step);
     break;
   default:
-    matched = matchActivation(step);
+    isKnown = matchActivation(step);
   }
   running = step.getY();
-  return matched;
+  return isKnown;
 }
 
 bool matchEpilogue(cudnn::GraphOp graph, const AnchorResult &anchor, Epilogue &epilogue,
                    Value &result, std::string &reason) {
   Matcher matcher(anchor, epilogue, reason);
   for (Operation &op : llvm::drop_begin(graph.getBody().front().without_terminator()))
-    if (!matcher.matchStep(op))
+    if (!isa<cudnn::ConstantOp>(op) && !matcher.isMatched(op) && !matcher.matchStep(op))
       return false;
   result = matcher.result();
   return true;

@@ -52,6 +52,8 @@ DEVICE float activate(float value, const EpilogueArguments &epilogue) {
     return tanh(value);
   case kLeakyRelu:
     return value < 0 ? value * epilogue.slope : value;
+  case kHardSwish:
+    return value * clamp(value + 3, 0, 6) * (1.0f / 6);
   default:
     return value;
   }

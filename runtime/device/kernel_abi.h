@@ -16,7 +16,16 @@ namespace convoy::device {
 constexpr int kGroupThreads = 128;
 
 /// A function of one number. GELU is with erf, or with its approximation by tanh.
-enum Activation : int { kIdentity, kSwish, kGelu, kGeluTanh, kSigmoid, kTanh, kLeakyRelu };
+enum Activation : int {
+  kIdentity,
+  kSwish,
+  kGelu,
+  kGeluTanh,
+  kSigmoid,
+  kTanh,
+  kLeakyRelu,
+  kHardSwish
+};
 
 /// The epilogue of a product: clamp(activation((v + bias) * scale + residual), lower, upper), or if
 /// the activation is `early`, clamp(activation(v + bias) * scale + residual, lower, upper). If it

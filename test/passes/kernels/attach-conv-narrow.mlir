@@ -70,3 +70,35 @@ cudnn.graph @wide_elements(%x: !cudnn.tensor_desc<1x3x14x14xf32, NHWC>, %w: !cud
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x3x14x14xf32, NHWC>, !cudnn.tensor_desc<32x3x3x3xf32, NHWC> -> !cudnn.tensor_desc<1x32x14x14xf32, NHWC>
   cudnn.return %0 : !cudnn.tensor_desc<1x32x14x14xf32, NHWC>
 }
+
+// -----
+
+// The first layer of MobileNet v3, with a hard swish.
+// CHECK: llvm.call @convoy_conv_narrow_f16(
+// CHECK: cudnn.graph @hard_swish(
+// PTX: cudnn.graph @hard_swish(
+cudnn.graph @hard_swish(%x: !cudnn.tensor_desc<8x4x32x32xf16, NHWC>, %w: !cudnn.tensor_desc<16x4x3x3xf16, NHWC>) -> !cudnn.tensor_desc<8x16x16x16xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<8x4x32x32xf16, NHWC>, !cudnn.tensor_desc<16x4x3x3xf16, NHWC> -> !cudnn.tensor_desc<8x16x16x16xf32, NHWC>
+  %1 = cudnn.constant 3.0 : f32 -> !cudnn.tensor_desc<1x1x1x1xf32, NCHW>
+  %2 = cudnn.pointwise add(%0, %1) type = f32 : !cudnn.tensor_desc<8x16x16x16xf32, NHWC>, !cudnn.tensor_desc<1x1x1x1xf32, NCHW> -> !cudnn.tensor_desc<8x16x16x16xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 upper_clip = 6.0 : !cudnn.tensor_desc<8x16x16x16xf32, NHWC> -> !cudnn.tensor_desc<8x16x16x16xf32, NHWC>
+  %4 = cudnn.pointwise mul(%0, %3) type = f32 : !cudnn.tensor_desc<8x16x16x16xf32, NHWC>, !cudnn.tensor_desc<8x16x16x16xf32, NHWC> -> !cudnn.tensor_desc<8x16x16x16xf32, NHWC>
+  %5 = cudnn.constant 6.0 : f32 -> !cudnn.tensor_desc<1x1x1x1xf32, NCHW>
+  %6 = cudnn.pointwise div(%4, %5) type = f32 : !cudnn.tensor_desc<8x16x16x16xf32, NHWC>, !cudnn.tensor_desc<1x1x1x1xf32, NCHW> -> !cudnn.tensor_desc<8x16x16x16xf16, NHWC>
+  cudnn.return %6 : !cudnn.tensor_desc<8x16x16x16xf16, NHWC>
+}
+
+// -----
+
+// Another constant is no hard swish.
+// expected-remark @+1 {{no kernel: its first operation is not followed by a chain of pointwise operations}}
+cudnn.graph @other_constant(%x: !cudnn.tensor_desc<8x4x32x32xf16, NHWC>, %w: !cudnn.tensor_desc<16x4x3x3xf16, NHWC>) -> !cudnn.tensor_desc<8x16x16x16xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<8x4x32x32xf16, NHWC>, !cudnn.tensor_desc<16x4x3x3xf16, NHWC> -> !cudnn.tensor_desc<8x16x16x16xf32, NHWC>
+  %1 = cudnn.constant 3.0 : f32 -> !cudnn.tensor_desc<1x1x1x1xf32, NCHW>
+  %2 = cudnn.pointwise add(%0, %1) type = f32 : !cudnn.tensor_desc<8x16x16x16xf32, NHWC>, !cudnn.tensor_desc<1x1x1x1xf32, NCHW> -> !cudnn.tensor_desc<8x16x16x16xf32, NHWC>
+  %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 upper_clip = 6.0 : !cudnn.tensor_desc<8x16x16x16xf32, NHWC> -> !cudnn.tensor_desc<8x16x16x16xf32, NHWC>
+  %4 = cudnn.pointwise mul(%0, %3) type = f32 : !cudnn.tensor_desc<8x16x16x16xf32, NHWC>, !cudnn.tensor_desc<8x16x16x16xf32, NHWC> -> !cudnn.tensor_desc<8x16x16x16xf32, NHWC>
+  %5 = cudnn.constant 5.0 : f32 -> !cudnn.tensor_desc<1x1x1x1xf32, NCHW>
+  %6 = cudnn.pointwise div(%4, %5) type = f32 : !cudnn.tensor_desc<8x16x16x16xf32, NHWC>, !cudnn.tensor_desc<1x1x1x1xf32, NCHW> -> !cudnn.tensor_desc<8x16x16x16xf16, NHWC>
+  cudnn.return %6 : !cudnn.tensor_desc<8x16x16x16xf16, NHWC>
+}
