@@ -98,7 +98,7 @@ static bool complete(Candidate &candidate) {
          written = pixels * conv.filters * 2 / kWrittenBytesPerNs,
          products = conv.warps * layout.steps() *
                     std::max(conv.matrices * columns * kProductNs,
-                             (4 * conv.matrices + 2 * columns) * kSharedNs);
+                             (int64_t(4) * conv.matrices + 2 * columns) * kSharedNs);
   products *= std::max(1.0, static_cast<double>(kManyWarps) / (together * conv.warps));
   double work = std::max(products, read + written),
          latency = conv.buffers == 2 ? kOverlappedNs : kLatencyNs + written;
@@ -160,7 +160,7 @@ static Variant variantOf(const ConvGraph &form, const Candidate &candidate) {
   variant.function = llvm::formatv("convoy_conv_narrow_{0}", libraryName(form.element()));
   variant.setArguments(conv);
   variant.blocks = int64_t(conv.blocks) * llvm::divideCeil(conv.outChannels, conv.filters);
-  variant.threads = conv.warps * 32;
+  variant.threads = int64_t(conv.warps) * 32;
   variant.sharedBytes = ConvNarrowShared{conv}.allBytes();
   variant.residents = candidate.residents;
   return variant;

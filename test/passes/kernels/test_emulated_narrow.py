@@ -18,8 +18,12 @@ from tools.convoy_opt import convoy_opt
 
 LIMITS = {torch.float16: 5e-3, torch.bfloat16: 4e-2}
 TYPES = {torch.float16: "f16", torch.bfloat16: "bf16"}
-#: Place of ConvNarrowArguments::blocks.
-BLOCKS = 28
+#: Places in ConvNarrowArguments of the tile, the filters, matrices, warps and buffers, and the
+#: blocks. They follow seven arrays of three numbers.
+TILE, BLOCKS = slice(21, 28), 28
+#: Tiles as the compiler chooses for larger images: slices, rows, columns, filters, matrices and
+#: buffers. None is the compiler's own.
+TILES = (None, (2, 5, 9, 64, 2, 1), (1, 4, 16, 96, 2, 2), (1, 9, 13, 64, 4, 2), (3, 3, 7, 32, 4, 1))
 
 
 @dataclass(frozen=True)
@@ -160,13 +164,28 @@ CASES = {
 }  # fmt: skip
 
 
+def with_tile(
+    kernel: tuple[list[int], int], tile: tuple[int, int, int, int, int, int]
+) -> tuple[list[int], int]:
+    """The same with another tile, and with as much shared memory as any tile needs."""
+    words = list(kernel[0])
+    pixels, matrices = tile[0] * tile[1] * tile[2], tile[4]
+    words[TILE] = [*tile[:5], -(-pixels // (16 * matrices)), tile[5]]
+    return words, 1 << 20
+
+
+@pytest.mark.parametrize("tile", TILES, ids=str)
 @pytest.mark.parametrize("name", CASES)
-def test_results_are_those_of_pytorch(library: ctypes.CDLL, name: str) -> None:
+def test_results_are_those_of_pytorch(
+    library: ctypes.CDLL, name: str, tile: tuple[int, int, int, int, int, int] | None
+) -> None:
     conv = CASES[name]
     tensors = conv.tensors()
     expected = conv.expected(tensors)
     kernels = kernels_of(conv.graph())
     assert kernels
+    if tile:
+        kernels = [with_tile(kernels[0], tile)]
     for kernel in kernels:
         y = run(library, conv, tensors, kernel)
         assert float((y.double() - expected).abs().max()) < LIMITS[conv.dtype]
