@@ -187,6 +187,35 @@ def _flatten_matmul(g: _Graph) -> None:
     g.emit("matmul", [y, g.weight(features, 4)], (x.shape[0], 4))
 
 
+def _swap(g: _Graph, x: _Value) -> _Value:
+    rank = len(x.shape)
+    perm = [*range(rank - 2), rank - 1, rank - 2]
+    return g.emit("transpose", [x], [x.shape[dim] for dim in perm], f"perm = {_array(perm)}")
+
+
+def _mix(g: _Graph) -> None:
+    """Products with weights over the second to last dim, mostly between two transposes."""
+    x = g.pick()
+    y = _swap(g, x)
+    for _ in range(g.random.randint(1, 2)):
+        *rows, depth = y.shape
+        width = g.random.choice([x.shape[-2], 5])
+        if g.random.random() < 0.5:
+            merged = g.emit("reshape", [y], (math.prod(rows), depth))
+            y = g.emit("matmul", [merged, g.weight(depth, width)], (math.prod(rows), width))
+            y = g.emit("reshape", [y], (*rows, width))
+        else:
+            weight = g.weight(*[1] * (len(rows) - 1), depth, width)
+            y = g.emit("matmul", [y, weight], (*rows, width))
+        if g.random.random() < 0.6:
+            bias = g.weight(*[1] * len(rows), width)
+            y = g.emit("add", g.random.sample([y, bias], 2), y.shape)
+        if g.random.random() < 0.4:
+            y = g.emit("tanh", [y], y.shape)
+    if g.random.random() < 0.8:
+        _swap(g, y)
+
+
 def _concat(g: _Graph) -> None:
     x = g.pick()
     dim = g.random.randrange(len(x.shape))
@@ -270,17 +299,33 @@ _STEPS: list[Callable[[_Graph], None]] = [
 _STEPS += [_concat, _slice, _pad, _with_dim, _broadcast, _conv, _binary, _reshape]
 
 
-def _random_graph(seed: int) -> _Graph:
+#: Steps of models that mix tokens.
+_MIXER_STEPS: list[Callable[[_Graph], None]] = [_mix, _mix, _unary, _binary, _with_dim]
+
+
+def _random_graph(
+    seed: int, shape: Sequence[int], steps: Sequence[Callable[[_Graph], None]]
+) -> _Graph:
     g = _Graph(random.Random(seed))
-    g.data.append(_Value("%x", (2, 4, 5, 6)))
+    g.data.append(_Value("%x", tuple(shape)))
     for _ in range(14):
-        g.random.choice(_STEPS)(g)
+        g.random.choice(steps)(g)
     return g
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_random_graph_is_unchanged(seed: int) -> None:
-    graph = _random_graph(seed)
+    _check(seed, _random_graph(seed, (2, 4, 5, 6), _STEPS), ("cpu", "cuda")[seed % 2])
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_random_products_over_tokens_are_unchanged(seed: int) -> None:
+    """tcp-swap-products changes a sixth of these graphs: in the others, other ops read a product."""
+    shape = ((2, 6, 32), (2, 2, 3, 40))[seed % 2]
+    _check(seed, _random_graph(seed, shape, _MIXER_STEPS), "cuda")
+
+
+def _check(seed: int, graph: _Graph, target: str) -> None:
     text, results = graph.text()
     if not results:
         return
@@ -291,7 +336,7 @@ def test_random_graph_is_unchanged(seed: int) -> None:
         w.name[1:]: torch.rand(w.shape, dtype=torch.float64) + 0.5 for w in graph.weights
     }
     expected = run_text(text, [x], weights)
-    got = run_both(normalize(text, target=("cpu", "cuda")[seed % 2]), [x], weights)
+    got = run_both(normalize(text, target=target), [x], weights)
     assert len(got) == len(expected) == len(results)
     for mine, theirs in zip(got, expected, strict=True):
         torch.testing.assert_close(
