@@ -357,6 +357,24 @@ def test_higher_order_op_is_refused(function: object, op: str) -> None:
     assert found.lines == (SourceLine(__file__, _line(f"# {op}")),)
 
 
+@pytest.mark.parametrize(
+    ("function", "op"),
+    [
+        (lambda x: torch.linalg.inv(x), "aten.linalg_inv_ex.default"),  # inv
+        (lambda x: torch.linalg.cholesky(x), "aten.linalg_cholesky_ex.default"),  # cholesky
+        (lambda x: torch.linalg.solve(x, x), "aten._linalg_solve_ex.default"),  # solve
+    ],
+)
+def test_linear_algebra_with_a_check_is_refused(function: object, op: str) -> None:
+    with pytest.raises(UnsupportedOpsError) as caught:
+        import_module(Function(function).eval(), (torch.eye(3),))
+    (found,) = caught.value.ops
+    assert found.op == op
+    assert "it is linear algebra beyond products of matrices" in found.reason
+    name = op.partition("linalg_")[2].removesuffix("_ex.default")
+    assert found.lines == (SourceLine(__file__, _line(f"# {name}")),)
+
+
 def test_error_of_torch_mlir_has_op_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise NotImplementedError("not this one\nnor that")

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch._ops import HigherOrderOperator
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.fx.proxy import TracerBase
 from torch.nn.utils.rnn import PackedSequence
@@ -30,8 +29,6 @@ from convoy.errors import (
     ExportError,
     InputError,
     SourceLine,
-    UnsupportedOp,
-    UnsupportedOpsError,
     first_line,
 )
 from convoy.frontend._grouped import grouped_decompositions
@@ -40,7 +37,6 @@ from convoy.frontend._registry import CONVERTERS
 
 __all__ = [
     "RESULT_STRIDES",
-    "check_operations",
     "decompose",
     "decompositions",
     "export_module",
@@ -340,31 +336,3 @@ def line_of(node: torch.fx.Node) -> SourceLine:
     """The source line of an op, after `keep_user_lines`."""
     found = _FRAME.search(node.meta.get("stack_trace") or "")
     return SourceLine(found[1], int(found[2])) if found else SourceLine("", 0)
-
-
-def check_operations(graph: torch.fx.Graph) -> None:
-    """Raises UnsupportedOpsError for ops that depend on what `tcp` does not have: higher-order ops
-    such as torch.cond and torch.while_loop, which run other graphs, and writes by the strides of a
-    tensor that is not contiguous."""
-    found: dict[str, list[SourceLine]] = {}
-    strided: dict[str, list[SourceLine]] = {}
-    for node in graph.nodes:
-        if node.op == "call_function" and isinstance(node.target, HigherOrderOperator):
-            found.setdefault(str(node.target), []).append(line_of(node))
-        if node.target is torch.ops.aten.as_strided_scatter.default:
-            value = node.args[0].meta["val"]
-            if not value.is_contiguous() or value.storage_offset() != 0:
-                strided.setdefault("aten.as_strided_scatter", []).append(line_of(node))
-    if strided:
-        reason = "expected a contiguous tensor, got other strides; call contiguous() on it"
-        raise UnsupportedOpsError(
-            UnsupportedOp(op, reason, tuple(lines)) for op, lines in strided.items()
-        )
-    if found:
-        reason = (
-            "expected a model without control flow, got an op that runs other graphs; "
-            "torch.where selects between values"
-        )
-        raise UnsupportedOpsError(
-            UnsupportedOp(op, reason, tuple(lines)) for op, lines in found.items()
-        )

@@ -80,7 +80,8 @@ def check_written(program: torch.export.ExportedProgram, module: torch.nn.Module
     """Raises InputError for a model that writes to its inputs or buffers."""
     nodes = {node.name: node for node in program.graph.nodes}
     for output in program.graph_signature.output_specs:
-        if output.kind is OutputKind.USER_OUTPUT:
+        # A token orders ops with effects, which `check_effects` refuses.
+        if output.kind in (OutputKind.USER_OUTPUT, OutputKind.TOKEN):
             continue
         owner = (output.target or "").rpartition(".")[0]
         if (

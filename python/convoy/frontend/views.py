@@ -140,7 +140,7 @@ def unfold(b: Builder, call: Call) -> ir.Value:
 @converts("aten.as_strided_scatter")
 def as_strided_scatter(b: Builder, call: Call) -> ir.Value:
     """Reads the source at the place of each element, if it has one; the last one in row-major
-    order if it has several. The tensor is contiguous: check_operations refuses others."""
+    order if it has several. The tensor is contiguous: `check_operations` refuses others."""
     x, source, size, stride, offset = call.args
     kind, count = type_of(x), math.prod(type_of(source).shape)
     if count == 0:

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Refuses exported ops that no converter sees: those that run other graphs or have effects, and
+writes by other strides."""
+
+from __future__ import annotations
+
+import torch
+from torch._ops import HigherOrderOperator
+
+from convoy.errors import SourceLine, UnsupportedOp, UnsupportedOpsError
+from convoy.frontend._export import line_of
+from convoy.frontend._refused import reason_of
+
+__all__ = ["check_effects", "check_operations"]
+
+
+def check_effects(graph: torch.fx.Graph) -> None:
+    """Raises UnsupportedOpsError for ops that do more than to compute their results, which
+    torch.export orders by tokens. For the check of a matrix after an op of linear algebra, the
+    error is about the op."""
+    found: dict[str, list[SourceLine]] = {}
+    for node in graph.nodes:
+        if node.target is not torch.ops.higher_order.with_effects:
+            continue
+        op = node.args[1]
+        if op is torch.ops.aten._linalg_check_errors.default:
+            op = node.args[2].args[0].target
+        found.setdefault(str(op), []).append(line_of(node))
+    if found:
+        raise UnsupportedOpsError(
+            UnsupportedOp(op, reason_of(op), tuple(lines)) for op, lines in found.items()
+        )
+
+
+def check_operations(graph: torch.fx.Graph) -> None:
+    """Raises UnsupportedOpsError for ops that depend on what `tcp` does not have: higher-order ops
+    such as torch.cond and torch.while_loop, which run other graphs, and writes by the strides of a
+    tensor that is not contiguous."""
+    found: dict[str, list[SourceLine]] = {}
+    strided: dict[str, list[SourceLine]] = {}
+    for node in graph.nodes:
+        if node.op == "call_function" and isinstance(node.target, HigherOrderOperator):
+            found.setdefault(str(node.target), []).append(line_of(node))
+        if node.target is torch.ops.aten.as_strided_scatter.default:
+            value = node.args[0].meta["val"]
+            if not value.is_contiguous() or value.storage_offset() != 0:
+                strided.setdefault("aten.as_strided_scatter", []).append(line_of(node))
+    if strided:
+        reason = "expected a contiguous tensor, got other strides; call contiguous() on it"
+        raise UnsupportedOpsError(
+            UnsupportedOp(op, reason, tuple(lines)) for op, lines in strided.items()
+        )
+    if found:
+        reason = (
+            "expected a model without control flow, got an op that runs other graphs; "
+            "torch.where selects between values"
+        )
+        raise UnsupportedOpsError(
+            UnsupportedOp(op, reason, tuple(lines)) for op, lines in found.items()
+        )
