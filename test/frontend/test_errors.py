@@ -469,7 +469,11 @@ def test_error_of_torch_export_is_one_sentence(
         (lambda x: torch.linalg.qr(x)[1], "aten.linalg_qr", ": it is linear algebra"),
         (lambda x: x + torch.randn(3), "aten.randn", ": it makes random numbers"),
         (lambda x: x.bernoulli(), "aten.rand", ": it makes random numbers"),
-        (lambda x: x * x.sum().item(), "aten.Float.Tensor", ""),
+        (
+            lambda x: torch.nn.functional.leaky_relu(x, x.sum().item()),
+            "aten.Float.Tensor",
+            ": it reads the value of a tensor",
+        ),
     ],
 )
 def test_op_without_conversion(function: object, op: str, reason: str) -> None:

@@ -34,6 +34,7 @@ from convoy.errors import (
 from convoy.frontend._grouped import grouped_decompositions
 from convoy.frontend._recurrent_shapes import recurrent_shapes
 from convoy.frontend._registry import CONVERTERS
+from convoy.frontend._tensor_numbers import use_tensors_for_numbers
 
 __all__ = [
     "RESULT_STRIDES",
@@ -174,6 +175,7 @@ def decompose(program: torch.export.ExportedProgram) -> torch.export.ExportedPro
 def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     strides = _result_strides(program)
     result: torch.export.ExportedProgram = program.run_decompositions(decompositions())
+    use_tensors_for_numbers(result.graph)
     # Decomposed ops may return other strides.
     result.graph.output_node().meta[RESULT_STRIDES] = strides
     return result

@@ -20,6 +20,8 @@ _REASONS = {
         r"|lu_unpack|lu_solve|_lu\w*|geqrf|ormqr|orgqr|qr|svd|_?triangular_solve|inverse|logdet"
         r"|slogdet|det|lstsq|pinverse|matrix_exp|symeig|householder_product"
     ),
+    "it reads the value of a tensor as a number; expected an op on the tensor itself, such as "
+    "torch.where or an index": r"Int|Float|Bool|IntImplicit|FloatImplicit|ScalarImplicit",
     "it makes random numbers, and a compiled model is deterministic; expected random tensors as "
     "inputs": (
         r"rand\w*|normal\w*|bernoulli\w*|multinomial|poisson|uniform\w*|exponential\w*|cauchy\w*"
