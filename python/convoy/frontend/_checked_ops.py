@@ -26,7 +26,7 @@ def check_effects(graph: torch.fx.Graph) -> None:
         op = node.args[1]
         if op is torch.ops.aten._linalg_check_errors.default:
             op = node.args[2].args[0].target
-        found.setdefault(str(op), []).append(line_of(node))
+        found.setdefault(str(op).removesuffix(".default"), []).append(line_of(node))
     if found:
         raise UnsupportedOpsError(
             UnsupportedOp(op, reason_of(op), tuple(lines)) for op, lines in found.items()
