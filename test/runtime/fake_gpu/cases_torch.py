@@ -173,8 +173,7 @@ def test_negative_view_is_refused(program: CudaProgram, torch_tensor: Callable[.
 def test_host_time_of_a_run(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
     """In units of one driver call, the minimum of many short rounds, because on a busy core
     everything takes twice as long. Typical values: 13 to 18 for `replay`, which is 8 us on an idle
-    core, and 26 to 45 for `program(x)`. Beside another process that fills the caches, 26 for `replay`
-    was seen."""
+    core, and 26 to 45 for `program(x)`."""
     x = torch_tensor()
     program._poison = False
     call = program._driver.call
@@ -187,7 +186,8 @@ def test_host_time_of_a_run(program: CudaProgram, torch_tensor: Callable[..., An
 
     def calls(run: Callable[[], object]) -> float:
         costs = []
-        for _ in range(40):
+        # With 40 rounds, the minimum was 25.7 once, beside another process on the same caches.
+        for _ in range(160):
             one = seconds(lambda: call("cuCtxGetCurrent"))
             costs.append(seconds(run) / one)
             wait(program, x.stream)
@@ -195,5 +195,5 @@ def test_host_time_of_a_run(program: CudaProgram, torch_tensor: Callable[..., An
 
     with program._device.current():
         replay, run = calls(lambda: program.replay(x.stream)), calls(lambda: program(x))
-    assert replay < 32
-    assert run < 75
+    assert replay < 25
+    assert run < 60
