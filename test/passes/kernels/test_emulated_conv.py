@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 import torch
+from convolution import Convolution
 from emulated import DEVICE, build
 from torch import Tensor
-from torch.nn import functional as F
 
 from convoy_runtime.cuda.driver.tensor_map import tensor_map
 from convoy_runtime.manifest import GraphTensor, KernelTensorMap
@@ -84,47 +84,23 @@ class Recorder:
 
 
 @dataclass(frozen=True)
-class Conv:
-    """A convolution: sizes of the input with channels first, filters, and for each spatial dim the
-    taps, strides, padding before and after, and dilation."""
+class Conv(Convolution):
+    """A convolution in groups."""
 
-    x: tuple[int, ...]
-    filters: int
-    taps: tuple[int, ...]
-    strides: tuple[int, ...]
-    low: tuple[int, ...]
-    high: tuple[int, ...]
-    dilation: tuple[int, ...]
     groups: int = 1
 
     @property
     def w(self) -> tuple[int, ...]:
         return (self.filters, self.x[1] // self.groups, *self.taps)
 
-    @property
-    def y(self) -> tuple[int, ...]:
-        sizes = (
-            (size + low + high - (taps - 1) * dilation - 1) // stride + 1
-            for size, taps, stride, low, high, dilation in zip(
-                self.x[2:], self.taps, self.strides, self.low, self.high, self.dilation, strict=True
-            )
-        )
-        return (self.x[0], self.filters, *sizes)
-
     def graph(self, dtype: str) -> str:
         """With a bias, a residual and a relu."""
-        layout = "NHWC" if len(self.taps) == 2 else "NDHWC"
-
-        def type_of(shape: tuple[int, ...], element: str = dtype) -> str:
-            return f"!cudnn.tensor_desc<{'x'.join(map(str, shape))}x{element}, {layout}>"
-
         bias = (1, self.filters, *(1 for _ in self.taps))
-        x, w, y, sums, b = (
-            type_of(self.x), type_of(self.w), type_of(self.y), type_of(self.y, "f32"), type_of(bias)
-        )  # fmt: skip
+        x, w, y, b = (self.type_of(shape, dtype) for shape in (self.x, self.w, self.y, bias))
+        sums = self.type_of(self.y, "f32")
         return f"""
 cudnn.graph @conv(%x: {x}, %w: {w}, %b: {b}, %r: {y}) -> {y} {{
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = {list(self.strides)} pre_padding = {list(self.low)} post_padding = {list(self.high)} dilation = {list(self.dilation)} : {x}, {w} -> {sums}
+  %0 = cudnn.convolution(%x, %w) {self.attributes} : {x}, {w} -> {sums}
   %1 = cudnn.pointwise add(%0, %b) type = f32 : {sums}, {b} -> {sums}
   %2 = cudnn.pointwise add(%1, %r) type = f32 : {sums}, {y} -> {sums}
   %3 = cudnn.pointwise relu_fwd(%2) type = f32 lower_clip = 0.0 : {sums} -> {y}
@@ -132,14 +108,7 @@ cudnn.graph @conv(%x: {x}, %w: {w}, %b: {b}, %r: {y}) -> {y} {{
 }}"""
 
     def expected(self, x: Tensor, w: Tensor, bias: Tensor, residual: Tensor) -> Tensor:
-        sides = [
-            side for pair in zip(self.low[::-1], self.high[::-1], strict=True) for side in pair
-        ]
-        function = F.conv2d if len(self.taps) == 2 else F.conv3d
-        y = function(
-            F.pad(x.double(), sides), w.double(), bias.double(), self.strides, 0, self.dilation,
-            self.groups,
-        )  # fmt: skip
+        y = self.convolve(x.double(), w.double(), bias.double(), self.groups)
         return torch.relu(y + residual.double())
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import pytest
 import torch
+from convolution import Convolution
 from emulated import DEVICE, build
 from torch import Tensor
-from torch.nn import functional as F
 
 from tools.convoy_opt import convoy_opt
 
@@ -27,39 +27,17 @@ TILES = (None, (2, 5, 9, 64, 2, 1), (1, 4, 16, 96, 2, 2), (1, 9, 13, 64, 4, 2), 
 
 
 @dataclass(frozen=True)
-class Conv:
-    """A convolution: sizes of the input with channels first, filters, and for each spatial dim the
-    taps, strides, padding before and after, and dilation. The epilogue is a bias, and if `scaled` a
-    scale and a residual, and a relu."""
+class Conv(Convolution):
+    """The epilogue is a bias, and if `scaled` a scale and a residual, and a relu."""
 
-    x: tuple[int, ...]
-    filters: int
-    taps: tuple[int, ...]
-    strides: tuple[int, ...]
-    low: tuple[int, ...]
-    high: tuple[int, ...]
-    dilation: tuple[int, ...]
     dtype: torch.dtype = torch.float16
     scaled: bool = False
 
-    @property
-    def y(self) -> tuple[int, ...]:
-        sizes = (
-            (size + low + high - (taps - 1) * dilation - 1) // stride + 1
-            for size, taps, stride, low, high, dilation in zip(
-                self.x[2:], self.taps, self.strides, self.low, self.high, self.dilation, strict=True
-            )
-        )
-        return (self.x[0], self.filters, *sizes)
-
     def graph(self) -> str:
-        layout = "NHWC" if len(self.taps) == 2 else "NDHWC"
-
-        def type_of(shape: tuple[int, ...], element: str = TYPES[self.dtype]) -> str:
-            return f"!cudnn.tensor_desc<{'x'.join(map(str, shape))}x{element}, {layout}>"
-
-        x, w, y = map(type_of, (self.x, (self.filters, self.x[1], *self.taps), self.y))
-        b, sums = type_of((1, self.filters, *(1 for _ in self.taps))), type_of(self.y, "f32")
+        bias = (1, self.filters, *(1 for _ in self.taps))
+        shapes = (self.x, (self.filters, self.x[1], *self.taps), self.y, bias)
+        x, w, y, b = (self.type_of(shape, TYPES[self.dtype]) for shape in shapes)
+        sums = self.type_of(self.y, "f32")
         middle, last, others = "", "%1", ""
         if self.scaled:
             others = f", %s: {b}, %r: {y}"
@@ -69,7 +47,7 @@ class Conv:
             last = "%3"
         return f"""
 cudnn.graph @conv(%x: {x}, %w: {w}, %b: {b}{others}) -> {y} {{
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = {list(self.strides)} pre_padding = {list(self.low)} post_padding = {list(self.high)} dilation = {list(self.dilation)} : {x}, {w} -> {sums}
+  %0 = cudnn.convolution(%x, %w) {self.attributes} : {x}, {w} -> {sums}
   %1 = cudnn.pointwise add(%0, %b) type = f32 : {sums}, {b} -> {sums}{middle}
   %4 = cudnn.pointwise relu_fwd({last}) type = f32 lower_clip = 0.0 : {sums} -> {y}
   cudnn.return %4 : {y}
@@ -86,11 +64,7 @@ cudnn.graph @conv(%x: {x}, %w: {w}, %b: {b}{others}) -> {y} {{
 
     def expected(self, tensors: list[Tensor]) -> Tensor:
         x, w, bias, scale, residual = (each.double() for each in tensors)
-        sides = [
-            side for pair in zip(self.low[::-1], self.high[::-1], strict=True) for side in pair
-        ]
-        function = F.conv2d if len(self.taps) == 2 else F.conv3d
-        y = function(F.pad(x, sides), w, bias, self.strides, 0, self.dilation)
+        y = self.convolve(x, w, bias)
         if self.scaled:
             y = y * scale.reshape(-1, *(1 for _ in self.taps)) + residual
         return torch.relu(y)
