@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.cases import Case
 from benchmarks.runners.job import PEERS
+from convoy_runtime._files import write_whole
 
 __all__ = ["Result", "Row", "Run", "add_versions", "best_peer", "dump", "load", "markdown", "merge"]
 
@@ -67,9 +68,8 @@ class Run:
 def dump(run: Run, path: Path) -> None:
     """Writes a run as JSON, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}")
-    temporary.write_text(json.dumps({"format": FORMAT, **asdict(run)}, indent=1) + "\n")
-    temporary.replace(path)
+    text = json.dumps({"format": FORMAT, **asdict(run)}, indent=1) + "\n"
+    write_whole(path, [text.encode()])
 
 
 def load(path: Path) -> Run:

@@ -33,6 +33,7 @@ import torch
 
 from benchmarks.zoo.measure import PEERS, Figures, measure
 from benchmarks.zoo.models import MODELS, Row
+from convoy_runtime._files import write_whole
 
 __all__ = ["main", "mean", "measured", "ratio", "table", "visible_devices"]
 
@@ -120,10 +121,8 @@ def _read(path: Path) -> dict[str, Figures]:
 
 def _write(path: Path, done: Mapping[str, Figures]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Replaced at once, so that an interruption loses no row.
-    written = path.with_suffix(".part")
-    written.write_text(json.dumps([each.as_dict() for each in done.values()], indent=1))
-    written.replace(path)
+    text = json.dumps([each.as_dict() for each in done.values()], indent=1)
+    write_whole(path, [text.encode()])  # an interruption loses no row
 
 
 def _turn() -> None:
