@@ -87,30 +87,29 @@ static Offer offerGrouped(const ConvGraph &form, std::string &reason) {
 }
 
 /// Kernels that need channels and filters of whole pieces of 16 bytes, or a depthwise convolution.
-static Offer offerWholePieces(const ConvGraph &graph, std::string &reason) {
-  const ConvGraph *form = &graph;
-  if (form->spatialRank() == 3)
-    return {fewConvTmaVariants(*form, reason), false};
-  if (form->isDepthwise())
-    return {depthwiseVariants(*form, reason), true};
-  if (form->hasGroups())
-    return offerGrouped(*form, reason);
-  SmallVector<Variant, 0> products = fewConvTmaVariants(*form, reason);
-  if (isSmall(*form)) {
-    Offer offer = {convVariants(*form), true};
+static Offer offerWholePieces(const ConvGraph &form, std::string &reason) {
+  if (form.spatialRank() == 3)
+    return {fewConvTmaVariants(form, reason), false};
+  if (form.isDepthwise())
+    return {depthwiseVariants(form, reason), true};
+  if (form.hasGroups())
+    return offerGrouped(form, reason);
+  SmallVector<Variant, 0> products = fewConvTmaVariants(form, reason);
+  if (isSmall(form)) {
+    Offer offer = {convVariants(form), true};
     llvm::append_range(offer.variants, products);
     return offer;
   }
-  SmallVector<Variant, 0> large = conv1x1WgmmaVariants(*form);
+  SmallVector<Variant, 0> large = conv1x1WgmmaVariants(form);
   if (large.empty())
-    large = convWgmmaVariants(*form, reason);
+    large = convWgmmaVariants(form, reason);
   reason =
       "the convolution is large enough for cuDNN's kernels, and no kernel for sm_90a applies: " +
       reason;
   // The kernels for any GPU are slower than conv_tma.cu.
-  SmallVector<Variant, 0> others = convVariants(*form);
+  SmallVector<Variant, 0> others = convVariants(form);
   Offer offer = {{}, others.empty() && !large.empty()};
-  if (!products.empty() && !offer.isPreferred && hasFullSteps(*form)) {
+  if (!products.empty() && !offer.isPreferred && hasFullSteps(form)) {
     offer = {std::move(products), true};
     llvm::append_range(offer.variants, large);
     return offer;
