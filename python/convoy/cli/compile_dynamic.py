@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from convoy.cli.dynamic import dynamic_shapes_of, points_of
 from convoy.cli.model_file import build_model
@@ -56,9 +56,19 @@ def is_dynamic(options: argparse.Namespace, source: str | None) -> bool:
     return wanted
 
 
+def _read_model(options: argparse.Namespace) -> tuple[Any, tuple[Any, ...], Any, Any]:
+    """A PyTorch model, its example inputs and keyword arguments, and its dynamic shapes. A .pt2
+    file has only the model."""
+    from convoy import frontend
+
+    if options.model.endswith(".pt2"):
+        return frontend.read_exported(options.model), (), None, None
+    module, inputs, kwargs = build_model(options.model)
+    return module, inputs, kwargs, dynamic_shapes_of(options, module, inputs, kwargs)
+
+
 def _write_symbolic(options: argparse.Namespace, source: str | None) -> int:
     """Writes the `tcp` module of a PyTorch model with symbols as sizes."""
-    from convoy import frontend
     from convoy.dynamic.symbolic_import import import_symbolic
 
     if source is not None or options.compile_to != "tcp":
@@ -78,16 +88,10 @@ def _write_symbolic(options: argparse.Namespace, source: str | None) -> int:
     with steps:
         steps.start("import")
         try:
-            if options.model.endswith(".pt2"):
-                program = frontend.read_exported(options.model)
-                imported = import_symbolic(program, (), None, progress=steps.start)
-            else:
-                module, inputs, kwargs = build_model(options.model)
-                imported = import_symbolic(
-                    module, inputs, kwargs,
-                    dynamic_shapes=dynamic_shapes_of(options, module, inputs, kwargs),
-                    progress=steps.start,
-                )  # fmt: skip
+            module, inputs, kwargs, shapes = _read_model(options)
+            imported = import_symbolic(
+                module, inputs, kwargs, dynamic_shapes=shapes, progress=steps.start
+            )
         except SymbolicSizesError as error:
             message = (
                 f"the model has no module with symbols as sizes: {error}; an artifact has a module "
@@ -100,7 +104,6 @@ def _write_symbolic(options: argparse.Namespace, source: str | None) -> int:
 
 def compile_model(options: argparse.Namespace, chosen: CompileOptions, source: str | None) -> int:
     """Compiles a model, or the module `source`, with dynamic sizes."""
-    from convoy import frontend
     from convoy.dynamic.compile import compile_dynamic
     from convoy.dynamic.symbolic_module import compile_symbolic
 
@@ -114,17 +117,11 @@ def compile_model(options: argparse.Namespace, chosen: CompileOptions, source: s
                 unweighted(options, source), chosen,
                 points=points_of(options), progress=steps.start,
             )  # fmt: skip
-        elif options.model.endswith(".pt2"):
-            model = compile_dynamic(
-                frontend.read_exported(options.model), (), None, chosen,
-                points=points_of(options), progress=steps.start,
-            )  # fmt: skip
         else:
-            module, inputs, kwargs = build_model(options.model)
+            module, inputs, kwargs, shapes = _read_model(options)
             model = compile_dynamic(
                 module, inputs, kwargs, chosen,
-                dynamic_shapes=dynamic_shapes_of(options, module, inputs, kwargs),
-                points=points_of(options), progress=steps.start,
+                dynamic_shapes=shapes, points=points_of(options), progress=steps.start,
             )  # fmt: skip
         steps.start("write")
         model.save(options.output, weights=chosen.weights)
