@@ -70,8 +70,14 @@ class Correspondence:
         return self._values[sample][number]
 
     def differing(self, values: Sequence[Any]) -> str:
-        """The text of the first of several values, one for each sample, and of one that differs
-        from it."""
+        """Describes two different values with their samples: `8 for batch=2 and 16 for batch=4`.
+
+        Args:
+            values: The value of each sample, not all equal.
+
+        Returns:
+            The text.
+        """
         texts = [str(value) for value in values]
         other = next(index for index, text in enumerate(texts) if text != texts[0])
         return " and ".join(f"{texts[index]} for {self.sample(index)}" for index in (0, other))

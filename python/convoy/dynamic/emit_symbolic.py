@@ -11,6 +11,7 @@ from typing import Any
 from torch_mlir import ir
 
 from convoy.dynamic.size_expressions import SizeExpressions
+from convoy.errors import SymbolicSizesError
 from convoy_runtime.dynamic.manifest import Symbol
 
 __all__ = ["Shapes", "SymbolicEmitter", "dynamic_type", "shape_of"]
@@ -140,6 +141,22 @@ class SymbolicEmitter:
             ir.RankedTensorType.get([1], number),
             dims=ir.DenseI64ArrayAttr.get([0]),
         )
+
+    def size_or_last(self, numbers: Sequence[int]) -> ir.Value | None:
+        """Creates an int64 tensor of one element that is a size, or 1 less, the last index.
+
+        Args:
+            numbers: The number in each sample.
+
+        Returns:
+            The value; None if the numbers are neither.
+        """
+        for offset in (0, -1):
+            try:
+                return self.size([number - offset for number in numbers], offset)
+            except SymbolicSizesError:
+                continue
+        return None
 
     def splat(self, element: ir.Attribute, rank: int) -> ir.Value:
         """Creates a constant of one element, which broadcasts."""

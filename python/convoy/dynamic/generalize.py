@@ -8,7 +8,8 @@ torch.export's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -108,13 +109,14 @@ class _Ops:
                 is_omitted = self._is_omitted(first, op)
                 ops.append(None if is_omitted else op)
                 places[sample] += not is_omitted
-            try:
-                self._op(first, ops, is_nested)
-            except SymbolicSizesError as problem:
-                if str(problem).startswith("'"):
-                    raise
-                message = f"{described(first)}: {problem}"
-                raise SymbolicSizesError(message) from None
+            with _errors_about(first):
+                is_replaced = self._op(first, ops)
+            if is_replaced:
+                continue
+            self._regions(first, [op for op in ops if op is not None])
+            if not is_nested:
+                with _errors_about(first):
+                    self._bind(first)
 
     def _is_omitted(self, first: ir.Operation, op: ir.Operation) -> bool:
         """Whether a slice is all of its operand in another sample, which has `op` in its place."""
@@ -122,7 +124,8 @@ class _Ops:
             return False
         return not _is_prefix(op) or not self._found.is_same(first.operands[0], op.operands[0])
 
-    def _op(self, first: ir.Operation, ops: Sequence[ir.Operation | None], is_nested: bool) -> None:
+    def _op(self, first: ir.Operation, ops: Sequence[ir.Operation | None]) -> bool:
+        """Generalizes an op without its regions. Returns whether other ops replace it."""
         places = list(self._places)
         self._places = [place + (op is not None) for place, op in zip(places, ops, strict=True)]
         self._check_equal(first, ops)
@@ -146,14 +149,15 @@ class _Ops:
                 if op is not None:
                     rewritten.add(place)
             first.erase()
-            return
-        for regions in zip(*(list(op.regions) for op in ops if op is not None), strict=True):
+        return made is not None
+
+    def _regions(self, first: ir.Operation, ops: Sequence[ir.Operation]) -> None:
+        for regions in zip(*(list(op.regions) for op in ops), strict=True):
             blocks = [region.blocks[0] for region in regions]
-            for values in zip(*(list(block.arguments) for block in blocks), strict=True):
-                self._found.add(values)
+            with _errors_about(first):
+                for values in zip(*(list(block.arguments) for block in blocks), strict=True):
+                    self._found.add(values)
             self.block([_operations(block) for block in blocks], is_nested=True)
-        if not is_nested:
-            self._bind(first)
 
     def _check_equal(self, first: ir.Operation, ops: Sequence[ir.Operation | None]) -> None:
         """Raises SymbolicSizesError unless the ops have equal names and operands."""
@@ -218,6 +222,16 @@ class _Ops:
                 )
             if is_free:
                 self._emitter.bind_shapes(result, shapes)
+
+
+@contextmanager
+def _errors_about(op: ir.Operation) -> Iterator[None]:
+    """Errors begin with the op and its line."""
+    try:
+        yield
+    except SymbolicSizesError as problem:
+        message = f"{described(op)}: {problem}"
+        raise SymbolicSizesError(message) from None
 
 
 def _operations(block: ir.Block) -> list[ir.Operation]:

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch_mlir import ir
 
 from convoy.dynamic.emit_symbolic import Shapes, SymbolicEmitter, dynamic_type
-from convoy.errors import SymbolicSizesError
 
 __all__ = ["indices", "repeated", "size_numbers", "sliced"]
 
@@ -75,15 +75,20 @@ def repeated(
     Returns:
         The value; None for constants with other elements, or with different ones.
     """
-    if not all(value.is_splat for value in values):
-        return None
-    elements = [value.get_splat_value() for value in values]
-    if len({str(element) for element in elements}) > 1:
+    elements = _splats(values)
+    if elements is None or len({str(element) for element in elements}) > 1:
         return None
     one = emitter.splat(elements[0], len(shapes[0]))
     value = emitter.op("tcp.broadcast", [one], dynamic_type(shapes, elements[0].type))
     emitter.bind_shapes(value, shapes)
     return value
+
+
+def _splats(values: Sequence[ir.DenseElementsAttr]) -> list[Any] | None:
+    """The element of each constant; None if one has several."""
+    if not all(value.is_splat for value in values):
+        return None
+    return [value.get_splat_value() for value in values]
 
 
 def size_numbers(
@@ -99,9 +104,9 @@ def size_numbers(
     Returns:
         The value; None for other constants.
     """
-    if not all(value.is_splat for value in values) or len(set(shapes)) > 1:
+    elements = _splats(values)
+    if elements is None or len(set(shapes)) > 1:
         return None
-    elements = [value.get_splat_value() for value in values]
     kind = elements[0].type
     number = ir.IntegerType.get_signless(64)
     if kind != number and not isinstance(elements[0], ir.FloatAttr):
@@ -109,13 +114,8 @@ def size_numbers(
     numbers = [float(element.value) for element in elements]
     if not all(each.is_integer() and 0 < each < _EXACT for each in numbers):
         return None
-    for offset in (0, -1):
-        try:
-            value = emitter.size([int(each) - offset for each in numbers], offset)
-        except SymbolicSizesError:
-            continue
-        break
-    else:
+    value: Any = emitter.size_or_last([int(each) for each in numbers])
+    if value is None:
         return None
     for name, result in (
         ("tcp.cast", [1]),

@@ -11,7 +11,6 @@ from torch_mlir import ir
 
 from convoy.dynamic.emit_symbolic import Shapes, SymbolicEmitter, dynamic_type
 from convoy.dynamic.rewrites import sliced
-from convoy.errors import SymbolicSizesError
 from convoy.frontend import has_same_bytes
 
 __all__ = ["read_table", "table_end"]
@@ -90,11 +89,8 @@ def _number(
         return emitter.splat(attribute(kind, numbers[0].item()), 1)
     if numbers[0].is_floating_point() or numbers[0].dtype == torch.bool:
         return None
-    for offset in (0, -1):
-        try:
-            value = emitter.size([int(number) - offset for number in numbers], offset)
-        except SymbolicSizesError:
-            continue
-        one = ir.RankedTensorType.get([1], kind)
-        return value if value.type == one else emitter.op("tcp.cast", [value], one)
-    return None
+    value = emitter.size_or_last([int(number) for number in numbers])
+    one = ir.RankedTensorType.get([1], kind)
+    if value is None or value.type == one:
+        return value
+    return emitter.op("tcp.cast", [value], one)
