@@ -967,8 +967,12 @@ def PackCpuWeightsPass : Pass<"plan-pack-cpu-weights", "::mlir::ModuleOp"> {
     product becomes an equivalent `linalg.generic`. A product of many blocks of columns that `block`
     does not divide, such as the logits of a vocabulary, is split into the whole blocks and the rest,
     whose block is padded with zeros.
+
+    The filter of a 3x3 convolution with stride 1, many pixels and channels becomes K/block x 25 x C x
+    block: its window, followed by its transform for Winograd's algorithm (`cpu-contractions`).
   }];
-  let options = [Option<"block", "block", "int64_t", "32", "output channels per block; 0 disables packing">];
+  let options = [Option<"block", "block", "int64_t", "32", "output channels per block; 0 disables packing">,
+                 Option<"allowWinograd", "allow-winograd", "bool", "true", "transform the filters of 3x3 convolutions">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
@@ -1251,7 +1255,9 @@ def CpuContractionsPass : Pass<"cpu-contractions", "::mlir::func::FuncOp"> {
     Lowers `linalg.conv_2d_nhwc_hwcf`, the packed form of `plan-pack-cpu-weights`, `linalg.matmul`
     and `linalg.batch_matmul`, standalone or in the regions of `plan-group-epilogues`. A tile of
     pixels times vectors of output channels stays in registers over the whole reduction; tiles are
-    the iterations of one `scf.parallel`.
+    the iterations of one `scf.parallel`. A convolution with a transformed filter uses Winograd's
+    algorithm F(2x2, 3x3), with 2.25 times fewer multiplications, and computes blocks of which not all
+    results are finite directly.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16", "f32 elements per vector register">,
                  Option<"registers", "registers", "int64_t", "32", "number of vector registers">];

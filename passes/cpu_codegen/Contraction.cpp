@@ -2,6 +2,7 @@
 
 #include "passes/cpu_codegen/Contraction.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/common/WinogradFilter.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -128,6 +129,26 @@ bool isMultiplyAdd(linalg::LinalgOp op) {
   return false;
 }
 
+/// The buffer in the form of WinogradFilter.h of which `filter` is the window, or null.
+Value transformedFilter(Value filter) {
+  auto window = filter.getDefiningOp<memref::ExpandShapeOp>();
+  auto taps = window ? window.getSrc().getDefiningOp<memref::SubViewOp>() : memref::SubViewOp();
+  if (!taps)
+    return {};
+  MemRefType whole = taps.getSourceType();
+  SmallVector<int64_t> sizes(whole.getShape());
+  if (sizes.size() != 4 || sizes[1] != kWinogradTaps + kWinogradPoints ||
+      !whole.getLayout().isIdentity())
+    return {};
+  ArrayRef<int64_t> shape = window.getResultType().getShape();
+  sizes[1] = kWinogradTaps;
+  auto isZero = [](int64_t value) { return value == 0; };
+  bool isWindow = shape.size() == 5 && shape[1] == 3 && shape[2] == 3 &&
+                  taps.getStaticSizes() == ArrayRef<int64_t>(sizes) &&
+                  llvm::all_of(taps.getStaticOffsets(), isZero);
+  return isWindow ? taps.getSource() : Value();
+}
+
 } // namespace
 
 FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp fill,
@@ -215,6 +236,12 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     found.channels = ranges[k];
     if ((*weights)[k] != 1 || (*out)[k] != 1)
       return failure();
+  }
+  // A convolution with stride and dilation 1 reads adjacent pixels.
+  if (Value whole = transformedFilter(filter);
+      whole && inBlock >= 0 && (*in)[5] == (*in)[h] && (*in)[6] == (*in)[w] && (*in)[7] == 1) {
+    found.filter = whole;
+    found.depth = ranges[7];
   }
   for (int dim : reductions)
     found.loops.push_back({ranges[dim], (*in)[dim], (*weights)[dim]});

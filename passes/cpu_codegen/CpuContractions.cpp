@@ -8,7 +8,7 @@
 #include "passes/Passes.h"
 #include "passes/common/EpilogueRegion.h"
 #include "passes/common/Sizes.h"
-#include "passes/cpu_codegen/ContractionEmit.h"
+#include "passes/cpu_codegen/WinogradEmit.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_CPUCONTRACTIONSPASS
@@ -30,7 +30,11 @@ private:
     if (failed(contraction) ||
         (contraction->block != 0 && contraction->block != convoy::packedBlock(lanes)))
       return false;
-    convoy::emitContraction(builder, *contraction, {lanes, registers});
+    convoy::VectorUnit unit{lanes, registers};
+    if (contraction->depth != 0 && contraction->depth % lanes == 0)
+      convoy::emitWinograd(builder, *contraction, unit);
+    else
+      convoy::emitContraction(builder, *contraction, unit);
     return true;
   }
 };

@@ -5,6 +5,7 @@
 // convoy_parallel_for.
 
 #include "dialect/tcp/TcpOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Passes.h"
 #include "passes/cpu_codegen/Outline.h"
 
@@ -26,13 +27,17 @@ LogicalResult outline(scf::ParallelOp loop, convoy::LoopOutliner &outliner) {
     return loop.emitError("expected one loop and no reductions, but got ")
            << loop.getNumLoops() << " and " << loop.getNumReductions();
   auto fill = [&](OpBuilder &builder, ValueRange range, IRMapping &mapping) {
+    // All iterations use the same stack memory.
+    for (auto scratch : loop.getBody()->getOps<memref::AllocaOp>())
+      builder.clone(*scratch, mapping);
     auto steps = scf::ForOp::create(builder, loop.getLoc(), range[0], range[1],
                                     mapping.lookup(loop.getStep()[0]));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(steps.getBody());
     mapping.map(loop.getInductionVars()[0], steps.getInductionVar());
     for (Operation &op : loop.getBody()->without_terminator())
-      builder.clone(op, mapping);
+      if (!isa<memref::AllocaOp>(op))
+        builder.clone(op, mapping);
   };
   func::CallOp call = outliner.outline(loop, {loop.getLowerBound()[0], loop.getUpperBound()[0]},
                                        loop.getStep(), fill);

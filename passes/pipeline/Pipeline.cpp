@@ -121,7 +121,8 @@ static HostCpu hostCpu(const PipelineOptions &options) {
 
 static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
   if (isFor(options, tcp::Target::Cpu))
-    pm.addPass(createPackCpuWeightsPass({packedBlock(hostCpu(options).vectorBits() / 32)}));
+    pm.addPass(createPackCpuWeightsPass(
+        {packedBlock(hostCpu(options).vectorBits() / 32), options.allowWinograd}));
   pm.addPass(createWeightOriginsPass());
   pm.addNestedPass<func::FuncOp>(createPlanLoopStatePass());
   // Values inserted into a larger tensor (concat, pad) are computed in place.

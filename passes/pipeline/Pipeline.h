@@ -38,6 +38,10 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<bool> alternatives{*this, "alternatives",
                             llvm::cl::desc("add alternatives to graphs, for tuning"),
                             llvm::cl::init(true)};
+  Option<bool> allowWinograd{
+      *this, "allow-winograd",
+      llvm::cl::desc("whether convolutions on the CPU may use Winograd's algorithm"),
+      llvm::cl::init(true)};
   Option<bool> allowTf32{*this, "allow-tf32",
                          llvm::cl::desc("whether products of f32 may be rounded to TF32"),
                          llvm::cl::init(true)};

@@ -124,3 +124,46 @@ func.func @main(%x: tensor<5x8xf32> {tcp.input = "x"}, %w: tensor<8x2049xf32> {t
 func.func @prepare_weights(%w: tensor<8x2049xf32> {tcp.weight = "w"}) -> (tensor<8x2049xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
   return %w : tensor<8x2049xf32>
 }
+
+// -----
+
+// A 3x3 convolution with many pixels: the filter contains its transform for Winograd's algorithm,
+// and the op reads the window.
+
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    %[[W:[a-z0-9]+]]: tensor<2x25x16x16xf32> {tcp.prepared = "w"}
+// CHECK:         %[[TAPS:.*]] = tensor.extract_slice %[[W]][0, 0, 0, 0] [2, 9, 16, 16] [1, 1, 1, 1]
+// CHECK:         %[[WINDOW:.*]] = tensor.expand_shape %[[TAPS]] {{\[\[}}0], [1, 2], [3], [4]] {{.*}} into tensor<2x3x3x16x16xf32>
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %[[WINDOW]] :
+// CHECK-LABEL: func.func @prepare_weights
+// CHECK-SAME:    -> (tensor<2x25x16x16xf32> {tcp.prepared = "w"})
+// CHECK:         %[[POINTS:.*]]:16 = linalg.generic
+// CHECK-COUNT-14:  arith.mulf
+// CHECK:         tensor.insert_slice {{.*}}[0, 0, 0, 0] [2, 9, 16, 16] [1, 1, 1, 1]
+// CHECK:         tensor.insert_slice %[[POINTS]]#0 {{.*}}[0, 9, 0, 0] [2, 1, 16, 16] [1, 1, 1, 1]
+// CHECK:         tensor.insert_slice %[[POINTS]]#15 {{.*}}[0, 24, 0, 0] [2, 1, 16, 16] [1, 1, 1, 1]
+func.func @main(%x: tensor<1x14x14x16xf32> {tcp.input = "x"}, %w: tensor<3x3x16x32xf32> {tcp.prepared = "w"}, %o: tensor<1x12x12x32xf32> {tcp.input = "o"})
+    -> (tensor<1x12x12x32xf32> {tcp.output = "0"}) attributes {tcp.target = "cpu"} {
+  %0 = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x14x14x16xf32>, tensor<3x3x16x32xf32>) outs(%o : tensor<1x12x12x32xf32>) -> tensor<1x12x12x32xf32>
+  return %0 : tensor<1x12x12x32xf32>
+}
+func.func @prepare_weights(%w: tensor<3x3x16x32xf32> {tcp.weight = "w"}) -> (tensor<3x3x16x32xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
+  return %w : tensor<3x3x16x32xf32>
+}
+
+// -----
+
+// The same filter in a convolution with few pixels: both are direct.
+
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    tensor<2x3x3x16x16xf32> {tcp.prepared = "w"}
+func.func @main(%x: tensor<1x14x14x16xf32> {tcp.input = "x"}, %y: tensor<1x9x9x16xf32> {tcp.input = "y"}, %w: tensor<3x3x16x32xf32> {tcp.prepared = "w"},
+                %o: tensor<1x12x12x32xf32> {tcp.input = "o"}, %p: tensor<1x7x7x32xf32> {tcp.input = "p"})
+    -> (tensor<1x12x12x32xf32> {tcp.output = "0"}, tensor<1x7x7x32xf32> {tcp.output = "1"}) attributes {tcp.target = "cpu"} {
+  %0 = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x14x14x16xf32>, tensor<3x3x16x32xf32>) outs(%o : tensor<1x12x12x32xf32>) -> tensor<1x12x12x32xf32>
+  %1 = linalg.conv_2d_nhwc_hwcf ins(%y, %w : tensor<1x9x9x16xf32>, tensor<3x3x16x32xf32>) outs(%p : tensor<1x7x7x32xf32>) -> tensor<1x7x7x32xf32>
+  return %0, %1 : tensor<1x12x12x32xf32>, tensor<1x7x7x32xf32>
+}
+func.func @prepare_weights(%w: tensor<3x3x16x32xf32> {tcp.weight = "w"}) -> (tensor<3x3x16x32xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
+  return %w : tensor<3x3x16x32xf32>
+}

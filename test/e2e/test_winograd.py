@@ -1,0 +1,137 @@
+"""3x3 convolutions on the CPU by Winograd's algorithm, against PyTorch in float64."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+import convoy
+
+#: Input channels, output channels, rows, columns, padding.
+SHAPES = {
+    "even": (32, 64, 16, 16, 1),
+    "odd rows": (32, 64, 15, 16, 1),
+    "odd columns": (64, 32, 12, 13, 1),
+    "odd, no padding": (48, 96, 17, 19, 0),
+    "one row of tiles": (32, 32, 2, 130, 1),
+    "one row, of half tiles": (32, 32, 1, 131, 1),
+    "many channels": (512, 128, 14, 14, 1),
+    "many blocks": (32, 1024, 12, 12, 1),
+}
+
+
+def compiled(module: nn.Module, x: torch.Tensor, **options: object) -> convoy.Model:
+    return convoy.compile(module.eval(), (x,), target="cpu", **options)
+
+
+def transforms(model: convoy.Model) -> bool:
+    """Whether a prepared weight is a transformed filter."""
+    return any(25 in each.shape for each in model.manifest.prepared)
+
+
+class Residual(nn.Module):
+    """A convolution whose epilogue reads its own input, in place of which it may be written."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(channels, channels, 3, padding=1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = torch.relu(x)
+        return torch.relu(self.conv(x) + x) > 0.5, torch.relu(self.conv(x) + x)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("cpu", ["native", "x86-64-v3"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes(shape: str, cpu: str) -> None:
+    torch.manual_seed(0)
+    inputs, outputs, rows, columns, padding = SHAPES[shape]
+    conv = nn.Conv2d(inputs, outputs, 3, padding=padding, bias=False)
+    for module in (conv, nn.Sequential(conv, nn.BatchNorm2d(outputs), nn.SiLU())):
+        for batch in (1, 3):
+            x = torch.randn(batch, inputs, rows, columns)
+            model = compiled(module, x, cpu=cpu)
+            assert transforms(model)
+            got = model(x)
+            wanted = module.double()(x.double())
+            module.float()
+            torch.testing.assert_close(got.double(), wanted, rtol=2e-5, atol=2e-5)
+
+
+@torch.no_grad()
+def test_epilogue_with_a_mask_and_a_residual() -> None:
+    torch.manual_seed(0)
+    module, x = Residual(64), torch.randn(2, 64, 13, 14)
+    model = compiled(module, x)
+    assert transforms(model)
+    mask, got = model(x)
+    expected, wanted = module.double()(x.double())
+    torch.testing.assert_close(got.double(), wanted, rtol=2e-5, atol=2e-5)
+    assert (mask == expected).float().mean() > 0.999
+    assert torch.equal(mask, got > 0.5)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("value", [torch.inf, -torch.inf, torch.nan, 3e38])
+def test_results_that_are_not_finite(value: float) -> None:
+    """An infinite input reaches only the outputs whose window contains it, with its sign."""
+    torch.manual_seed(0)
+    conv = nn.Conv2d(32, 64, 3, padding=1)
+    conv.weight.abs_().add_(0.01)
+    x = torch.rand(1, 32, 16, 17)
+    x[0, 3, 5, 6] = value
+    x[0, 5, 5, 9] = value
+    model = compiled(conv, x)
+    assert transforms(model)
+    got, wanted = model(x), conv(x)
+    torch.testing.assert_close(got, wanted, rtol=2e-5, atol=2e-5, equal_nan=True)
+    far = torch.ones_like(got, dtype=torch.bool)
+    far[..., 4:7, 5:11] = False
+    assert got[far].isfinite().all()
+
+
+@torch.no_grad()
+def test_transforms_that_overflow() -> None:
+    """Differences of inputs overflow, but no result does."""
+    conv = nn.Conv2d(32, 32, 3, padding=1, bias=False)
+    conv.weight.fill_(2**-40)
+    x = torch.full((1, 32, 16, 16), 2.5e38)
+    x[..., ::2, :] = -2.5e38
+    model = compiled(conv, x)
+    assert transforms(model)
+    wanted = conv.double()(x.double())
+    torch.testing.assert_close(model(x).double(), wanted, rtol=1e-5, atol=1e23)
+
+
+@torch.no_grad()
+def test_can_be_switched_off() -> None:
+    """Without the algorithm an output far from a large input has no error from it."""
+    conv = nn.Conv2d(32, 32, 3, padding=1)
+    x = torch.rand(1, 32, 16, 16)
+    x[0, :, 3, 4] = 1e20
+    model = compiled(conv, x, allow_winograd=False)
+    assert not transforms(model)
+    wanted = conv.double()(x.double())
+    torch.testing.assert_close(model(x).double(), wanted, rtol=1e-4, atol=1e-5)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    "conv",
+    [
+        nn.Conv2d(32, 64, 3, padding=1, stride=2),
+        nn.Conv2d(32, 64, 3, padding=2, dilation=2),
+        nn.Conv2d(32, 64, (3, 1)),
+        nn.Conv2d(64, 64, 3, padding=1, groups=2),
+        nn.Conv2d(3, 64, 3, padding=1),
+    ],
+    ids=["stride", "dilation", "3x1", "groups", "few channels"],
+)
+def test_other_convolutions_are_direct(conv: nn.Conv2d) -> None:
+    torch.manual_seed(0)
+    x = torch.randn(1, conv.in_channels, 20, 20)
+    model = compiled(conv, x)
+    assert not transforms(model)
+    torch.testing.assert_close(model(x), conv(x), rtol=1e-5, atol=1e-5)
