@@ -125,6 +125,7 @@ def compile(
     keep_float32: Sequence[str] = (),
     weights: bool = True,
     allow_tf32: bool = True,
+    allow_winograd: bool = True,
     alternatives: bool = True,
     support_table: str | os.PathLike[str] | None = None,
     dump_phases: str | os.PathLike[str] | None = None,
@@ -157,6 +158,8 @@ def compile(
             `convoy bisect` finds the ops for which it matters.
         weights: Whether the compiled model contains the data of the weights.
         allow_tf32: Whether float32 products may round their factors to TF32 (10 bits of mantissa).
+        allow_winograd: Whether convolutions may use Winograd's algorithm, whose rounding errors
+            are in proportion to the largest inputs near an output.
         alternatives: Whether to compile alternatives of cuDNN graphs for tuning: graphs split into
             several, or with sums in another order.
         support_table: A support table to use instead of the built-in one.
@@ -193,6 +196,7 @@ def compile(
         keep_float32=keep_float32,
         weights=weights,
         allow_tf32=allow_tf32,
+        allow_winograd=allow_winograd,
         alternatives=alternatives,
         support_table=support_table,
         dump_phases=dump_phases,
@@ -381,6 +385,7 @@ def compile_imported(
             "minimum": _convoy.MINIMUM_CUDNN,
             "io_dtype": options.dtype or "float32",
             "allow_tf32": options.allow_tf32,
+            "allow_winograd": options.allow_winograd,
         }
     manifest = read_manifest_tree(document, path=imported.name)
     alternatives = (

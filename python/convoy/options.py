@@ -53,6 +53,8 @@ class CompileOptions:
         weights: Whether the artifact contains the data of the weights.
         allow_tf32: Whether float32 products may round their factors to TF32 (10 bits of mantissa),
             the default of cuDNN and PyTorch.
+        allow_winograd: Whether convolutions may use Winograd's algorithm, whose rounding errors
+            are in proportion to the largest inputs near an output.
         alternatives: Whether to compile alternatives of cuDNN graphs for tuning: graphs split into
             several, or with sums in another order.
         support_table: A support table to use instead of the built-in one.
@@ -74,6 +76,7 @@ class CompileOptions:
     keep_float32: tuple[str, ...] = ()
     weights: bool = True
     allow_tf32: bool = True
+    allow_winograd: bool = True
     alternatives: bool = True
     support_table: Path | None = None
     dump_phases: Path | None = None
@@ -121,6 +124,7 @@ class CompileOptions:
         keep_float32: Sequence[str] = (),
         weights: bool = True,
         allow_tf32: bool = True,
+        allow_winograd: bool = True,
         alternatives: bool = True,
         support_table: str | os.PathLike[str] | None = None,
         dump_phases: str | os.PathLike[str] | None = None,
@@ -136,6 +140,7 @@ class CompileOptions:
             keep_float32=_names("keep_float32", keep_float32),
             weights=weights,
             allow_tf32=allow_tf32,
+            allow_winograd=allow_winograd,
             alternatives=alternatives,
             support_table=None if support_table is None else Path(support_table),
             dump_phases=None if dump_phases is None else Path(dump_phases),
@@ -155,6 +160,8 @@ class CompileOptions:
             pairs.append(("keep-float32", ",".join(self.keep_float32)))
         if not self.allow_tf32:
             pairs.append(("allow-tf32", "false"))
+        if not self.allow_winograd:
+            pairs.append(("allow-winograd", "false"))
         if not self.alternatives:
             pairs.append(("alternatives", "false"))
         if self.support_table is not None:

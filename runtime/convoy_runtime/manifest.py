@@ -230,6 +230,14 @@ class Cudnn:
             FLAG,
         ),
     )
+    allow_winograd: bool = field(
+        default=True,
+        metadata=about(
+            "Whether the compiler was allowed to use Winograd's algorithm. The runtime never "
+            "allows more.",
+            FLAG,
+        ),
+    )
 
 
 @value_type(frozen=True, slots=True)

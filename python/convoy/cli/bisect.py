@@ -67,6 +67,7 @@ def main(options: argparse.Namespace) -> int:
         dtype=options.dtype,
         keep_float32=options.keep_float32,
         allow_tf32=not options.no_tf32,
+        allow_winograd=not options.no_winograd,
         alternatives=False,
     )
     text = None if options.tcp is None else options.tcp.read_text()

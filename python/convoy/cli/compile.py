@@ -121,8 +121,10 @@ def populate_parser(parser: argparse.ArgumentParser) -> None:
     )
     add_dynamic(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
-    # --no-tf32 of the compilation also applies to plans.
-    add_restrictions(parser, "restrictions on the engines of --plan-for", without=("--no-tf32",))
+    # --no-tf32 and --no-winograd of the compilation also apply to plans.
+    add_restrictions(
+        parser, "restrictions on the engines of --plan-for", without=("--no-tf32", "--no-winograd")
+    )
 
 
 def main(options: argparse.Namespace) -> int:
@@ -144,6 +146,7 @@ def main(options: argparse.Namespace) -> int:
         keep_float32=options.keep_float32,
         weights=not options.no_weights,
         allow_tf32=not options.no_tf32,
+        allow_winograd=not options.no_winograd,
         alternatives=not options.no_alternatives,
         support_table=options.support_table,
         dump_phases=options.dump_phases,

@@ -10,7 +10,7 @@ __all__ = ["add_precision"]
 
 
 def add_precision(parser: argparse.ArgumentParser, keep_float32: str) -> None:
-    """Adds --dtype, --keep-float32 and --no-tf32.
+    """Adds --dtype, --keep-float32, --no-tf32 and --no-winograd.
 
     Args:
         parser: The parser of the command.
@@ -31,3 +31,8 @@ def add_precision(parser: argparse.ArgumentParser, keep_float32: str) -> None:
         help=f"ops that compute in float32 whatever the dtype{keep_float32}",
     )
     parser.add_argument("--no-tf32", action="store_true", help="never round float32 to TF32")
+    parser.add_argument(
+        "--no-winograd",
+        action="store_true",
+        help="never use Winograd's algorithm for convolutions",
+    )

@@ -35,6 +35,7 @@ class BackendOptions:
         keep_float32: Ops that compute in float32 whatever `dtype` is.
         allow_tf32: Whether float32 products may be rounded to TF32. None: if PyTorch allows it for
             both `torch.backends.cuda.matmul` and `torch.backends.cudnn`.
+        allow_winograd: Whether convolutions may use Winograd's algorithm.
         tune: The `tune` of `convoy_runtime.load`: how much of cuDNN's plans is measured when a part
             is loaded on a GPU. None: "full" with torch.compile's mode "max-autotune", else "off".
         plan_options: Restrictions on cuDNN's plans.
@@ -53,6 +54,7 @@ class BackendOptions:
     dtype: str | torch.dtype | None = None
     keep_float32: tuple[str, ...] = ()
     allow_tf32: bool | None = None
+    allow_winograd: bool = True
     tune: str | None = None
     plan_options: PlanOptions | None = None
     min_ops: int = 4
@@ -125,6 +127,7 @@ class BackendOptions:
             dtype=self.dtype,
             keep_float32=self.keep_float32,
             allow_tf32=tf32,
+            allow_winograd=self.allow_winograd,
             weights=False,
         )
 

@@ -132,8 +132,13 @@ class PlanOptions:
 
     def for_model(self, manifest: Manifest) -> PlanOptions:
         """Returns these options with the restrictions that the model was compiled with."""
-        allowed = manifest.cudnn is None or manifest.cudnn.allow_tf32
-        return self if allowed else replace(self, allow_tf32=False)
+        if manifest.cudnn is None:
+            return self
+        return replace(
+            self,
+            allow_tf32=self.allow_tf32 and manifest.cudnn.allow_tf32,
+            allow_winograd=self.allow_winograd and manifest.cudnn.allow_winograd,
+        )
 
     def refuses_kernel(self, graph: Graph, kernel: GraphKernel) -> str | None:
         """Returns why a kernel may not run `graph`, even if cuDNN has no engine; None if it may."""
