@@ -6,6 +6,7 @@
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "passes/Passes.h"
 #include "passes/common/Sizes.h"
 
@@ -46,12 +47,11 @@ constexpr int64_t kMinParallelWork = 1 << 14;
 constexpr int64_t kFewTasks = 64, kPart = 1 << 14;
 
 /// Converts the outermost loops over parallel dims to one scf.parallel: all but the innermost loop,
-/// and the parts of a long innermost loop.
+/// and the parts of a long innermost loop. `loops` begin at zero and have `ranges` iterations each.
+/// `work` is the number of iterations of the whole nest, which may have further loops.
 void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators,
-                 ArrayRef<int64_t> ranges, ArrayRef<Operation *> loops) {
-  int64_t work = 1, tasks = 1;
-  for (int64_t range : ranges)
-    work *= range;
+                 ArrayRef<int64_t> ranges, ArrayRef<Operation *> loops, int64_t work) {
+  int64_t tasks = 1;
   size_t depth = 0;
   while (depth + 1 < loops.size() && iterators[depth] == utils::IteratorType::parallel &&
          tasks < 1024)
@@ -90,8 +90,13 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
   SmallVector<Value> indices(depth);
   for (size_t dim = depth; dim-- > 0;)
     indices[dim] = takeDigit(ranges[dim], dim == 0);
-  for (size_t dim = 0; dim < depth; ++dim)
-    rewriter.replaceAllUsesWith(cast<scf::ForOp>(loops[dim]).getInductionVar(), indices[dim]);
+  for (size_t dim = 0; dim < depth; ++dim) {
+    auto loop = cast<scf::ForOp>(loops[dim]);
+    Value value = indices[dim];
+    if (!matchPattern(loop.getStep(), m_One()))
+      value = arith::MulIOp::create(rewriter, loc, value, loop.getStep());
+    rewriter.replaceAllUsesWith(loop.getInductionVar(), value);
+  }
   if (depth == 0) {
     rewriter.moveOpBefore(outer, parallel.getBody()->getTerminator());
   } else {
@@ -114,6 +119,77 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
       last.setLowerBound(begin);
       last.setUpperBound(end);
     });
+}
+
+/// Elements along each side of the blocks of a transpose: a block of the input and one of the
+/// output are 16 cache lines each.
+constexpr int64_t kTransposeBlock = 16;
+
+/// The element strides of the dims of `op` in `operand`, whose map must be a projected permutation;
+/// failure otherwise.
+FailureOr<SmallVector<int64_t>> dimStrides(linalg::LinalgOp op, OpOperand *operand) {
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  auto type = dyn_cast<MemRefType>(operand->get().getType());
+  SmallVector<int64_t> strides, result(op.getNumLoops(), 0);
+  int64_t offset;
+  if (!type || !map.isProjectedPermutation() || failed(type.getStridesAndOffset(strides, offset)))
+    return failure();
+  for (auto [expr, stride] : llvm::zip_equal(map.getResults(), strides))
+    result[cast<AffineDimExpr>(expr).getPosition()] = stride;
+  return result;
+}
+
+/// The dim along which an input of `op` is contiguous while the output, contiguous along the last
+/// dim, is not; nullopt if there is none, or if the loops would be short.
+std::optional<unsigned> transposedDim(linalg::LinalgOp op) {
+  unsigned last = op.getNumLoops() - 1;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  if (op.getNumReductionLoops() != 0 || op.getNumDpsInits() != 1 || op.getNumLoops() < 2 ||
+      ranges[last] < kTransposeBlock / 2)
+    return std::nullopt;
+  FailureOr<SmallVector<int64_t>> output = dimStrides(op, op.getDpsInitOperand(0));
+  if (failed(output) || (*output)[last] != 1)
+    return std::nullopt;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    FailureOr<SmallVector<int64_t>> input = dimStrides(op, operand);
+    if (failed(input) || (*input)[last] < kTransposeBlock)
+      continue;
+    for (unsigned dim = 0; dim < last; ++dim)
+      if ((*input)[dim] == 1 && ranges[dim] >= kTransposeBlock / 2)
+        return dim;
+  }
+  return std::nullopt;
+}
+
+/// Moves `dim` to the place before the last. Returns `op` itself if that is not possible.
+linalg::LinalgOp moveBeforeLast(RewriterBase &rewriter, linalg::LinalgOp op, unsigned dim) {
+  SmallVector<unsigned> order;
+  for (unsigned each = 0; each + 1 < op.getNumLoops(); ++each)
+    if (each != dim)
+      order.push_back(each);
+  order.append({dim, op.getNumLoops() - 1});
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::GenericOp> generic = isa<linalg::GenericOp>(op)
+                                             ? FailureOr(cast<linalg::GenericOp>(op))
+                                             : linalg::generalizeNamedOp(rewriter, op);
+  if (failed(generic))
+    return op;
+  FailureOr<linalg::GenericOp> result = linalg::interchangeGenericOp(rewriter, *generic, order);
+  return cast<linalg::LinalgOp>((succeeded(result) ? *result : *generic).getOperation());
+}
+
+/// Makes the two innermost loops iterate over square blocks, with loops over each block in them.
+/// Updates the `ranges` of these loops.
+void iterateOverBlocks(ArrayRef<Operation *> loops, MutableArrayRef<int64_t> ranges) {
+  auto last = cast<scf::ForOp>(loops.back()), near = cast<scf::ForOp>(loops[loops.size() - 2]);
+  OpBuilder builder(cast<scf::ForOp>(loops.front()));
+  Value size = arith::ConstantIndexOp::create(builder, near.getLoc(), kTransposeBlock);
+  mlir::tile({near, last}, {size, size}, last);
+  // Instead of products of the old steps, which are inside the loops.
+  near.setStep(size);
+  last.setStep(size);
+  for (int64_t &range : ranges.take_back(2))
+    range = llvm::divideCeil(range, kTransposeBlock);
 }
 
 /// Whether a step along `dim` accesses a nearby element of each input: at most the last index
@@ -218,6 +294,9 @@ void CpuLoopsPass::runOnOperation() {
       return signalPassFailure();
     }
     op = interchange(rewriter, op);
+    std::optional<unsigned> transposed = transposedDim(op);
+    if (transposed)
+      op = moveBeforeLast(rewriter, op, *transposed);
     rewriter.setInsertionPoint(op);
     SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -227,8 +306,11 @@ void CpuLoopsPass::runOnOperation() {
       op->emitError("expected an op that can be lowered to loops");
       return signalPassFailure();
     }
+    int64_t work = llvm::product_of(ranges);
+    if (transposed)
+      iterateOverBlocks(*loops, ranges);
     if (outermost && loops->size() == ranges.size())
-      parallelize(rewriter, iterators, ranges, *loops);
+      parallelize(rewriter, iterators, ranges, *loops, work);
     // Last, because this replaces the innermost loop.
     if (op.getNumReductionLoops() > 0 && op.getNumDpsInits() == 1 &&
         loops->size() == ranges.size() && iterators.back() == utils::IteratorType::reduction)

@@ -96,3 +96,51 @@ func.func @cuda(%x: memref<4x4xf32>, %y: memref<4x4xf32>) attributes {tcp.target
   memref.copy %x, %y : memref<4x4xf32> to memref<4x4xf32>
   return
 }
+
+// -----
+
+#nchw = affine_map<(n, h, w, c) -> (n, c, h, w)>
+#nhwc = affine_map<(n, h, w, c) -> (n, h, w, c)>
+
+// A transpose iterates over blocks of 16 x 16 of the dims along which its buffers are contiguous; the
+// last blocks are smaller. Rows and blocks are parallel.
+
+// CHECK-LABEL: func.func @transpose
+// CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 16 : index
+// CHECK-DAG:     %[[WIDTH:.*]] = arith.constant 40 : index
+// CHECK-DAG:     %[[TASKS:.*]] = arith.constant 60 : index
+// CHECK:         scf.parallel (%{{.*}}) = (%{{.*}}) to (%[[TASKS]])
+// CHECK:           %[[W:.*]] = arith.muli %{{.*}}, %[[BLOCK]]
+// CHECK:           scf.for %[[C:.*]] = %{{.*}} to %{{.*}} step %[[BLOCK]]
+// CHECK:             scf.for %[[IN:.*]] = %[[W]] to %{{.*}} step
+// CHECK:               scf.for %[[CHANNEL:.*]] = %[[C]] to
+// CHECK:                 memref.load %{{.*}}[%{{.*}}, %[[CHANNEL]], %{{.*}}, %[[IN]]]
+// CHECK:                 memref.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %[[IN]], %[[CHANNEL]]]
+func.func @transpose(%x: memref<2x64x10x40xf32>, %y: memref<2x10x40x64xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#nchw, #nhwc], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : memref<2x64x10x40xf32>) outs(%y : memref<2x10x40x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.absf %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// Each pixel has only 3 channels, which are near each other in the output: no blocks.
+
+#nchw = affine_map<(n, h, w, c) -> (n, c, h, w)>
+#nhwc = affine_map<(n, h, w, c) -> (n, h, w, c)>
+
+// CHECK-LABEL: func.func @few_channels
+// CHECK-NOT:     step %{{.*}}16
+// CHECK:         scf.parallel
+// CHECK:           scf.for
+// CHECK-NOT:       scf.for
+func.func @few_channels(%x: memref<2x3x100x40xf32>, %y: memref<2x100x40x3xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#nchw, #nhwc], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : memref<2x3x100x40xf32>) outs(%y : memref<2x100x40x3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
