@@ -967,12 +967,8 @@ def PackCpuWeightsPass : Pass<"plan-pack-cpu-weights", "::mlir::ModuleOp"> {
     product becomes an equivalent `linalg.generic`. A product of many blocks of columns that `block`
     does not divide, such as the logits of a vocabulary, is split into the whole blocks and the rest,
     whose block is padded with zeros.
-
-    The filter of a 3x3 convolution with stride 1, many pixels and channels becomes K/block x 25 x C x
-    block: its window, followed by its transform for Winograd's algorithm (`cpu-contractions`).
   }];
-  let options = [Option<"block", "block", "int64_t", "32", "output channels per block; 0 disables packing">,
-                 Option<"allowWinograd", "allow-winograd", "bool", "true", "transform the filters of 3x3 convolutions">];
+  let options = [Option<"block", "block", "int64_t", "32", "output channels per block; 0 disables packing">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
@@ -1112,6 +1108,17 @@ def GroupEpiloguesPass : Pass<"plan-group-epilogues", "::mlir::func::FuncOp"> {
     is any `linalg` reduction, and the elementwise op may read the result without its unit dims.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
+def WinogradFiltersPass : Pass<"plan-winograd-filters", "::mlir::func::FuncOp"> {
+  let summary = "transform the filters of 3x3 convolutions for Winograd's algorithm (cpu programs)";
+  let description = [{
+    A packed convolution (`plan-pack-cpu-weights`) with a 3x3 filter, stride 1, and enough pixels and
+    channels gets the transform of its filter as a third input, K/block x 16 x C x block. The body does
+    not use it; `cpu-contractions` does. The program computes it in each run: it takes the time of a few
+    pixels, and an artifact would have 2.8 times the filter else.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The packed filter of a 3x3 convolution on the CPU, with its transform for Winograd's algorithm
-// F(2x2, 3x3) (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016): K/block
-// x 25 x C x block. The first 9 of the 25 are the window, R * 3 + S, which the linalg op reads.
-// Then come the 16 points of the transform, which only code generation uses: an op that it does not
-// lower by Winograd's algorithm is correct without them.
+// Winograd's algorithm F(2x2, 3x3) on the CPU (Lavin and Gray, "Fast Algorithms for Convolutional
+// Neural Networks", 2016). A convolution with a packed filter, K/block x 3 x 3 x C x block, has the
+// transform of the filter as a third input: K/block x 16 x C x block. The body of the op does not use
+// it, only code generation does. So an op that is lowered in another way is correct too.
 
 #ifndef CONVOY_PASSES_COMMON_WINOGRADFILTER_H
 #define CONVOY_PASSES_COMMON_WINOGRADFILTER_H
@@ -13,8 +12,8 @@
 
 namespace convoy {
 
-/// Elements of the window, and of the transform of the window.
-constexpr int64_t kWinogradTaps = 9, kWinogradPoints = 16;
+/// Elements of the transform of a window.
+constexpr int64_t kWinogradPoints = 16;
 
 } // namespace convoy
 

@@ -2,7 +2,6 @@
 
 #include "passes/cpu_codegen/Contraction.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "passes/common/WinogradFilter.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -111,10 +110,11 @@ FailureOr<SmallVector<int64_t>> loopStrides(Value value, AffineMap map) {
   return result;
 }
 
-/// Whether the body is out + a * b, as in linalg's named products.
+/// Whether the body is out + a * b, as in linalg's named products, and does not use a third input.
 bool isMultiplyAdd(linalg::LinalgOp op) {
   Block *body = op.getBlock();
-  if (body->getNumArguments() != 3)
+  unsigned inputs = op.getNumDpsInputs();
+  if (body->getNumArguments() != inputs + 1 || (inputs == 3 && !body->getArgument(2).use_empty()))
     return false;
   auto sum = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
   if (!sum)
@@ -122,45 +122,26 @@ bool isMultiplyAdd(linalg::LinalgOp op) {
   for (auto [first, second] :
        {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())})
     if (auto product = second.getDefiningOp<arith::MulFOp>();
-        product && first == body->getArgument(2))
+        product && first == body->getArguments().back())
       return (product.getLhs() == body->getArgument(0) &&
               product.getRhs() == body->getArgument(1)) ||
              (product.getLhs() == body->getArgument(1) && product.getRhs() == body->getArgument(0));
   return false;
 }
 
-/// The buffer in the form of WinogradFilter.h of which `filter` is the window, or null.
-Value transformedFilter(Value filter) {
-  auto window = filter.getDefiningOp<memref::ExpandShapeOp>();
-  auto taps = window ? window.getSrc().getDefiningOp<memref::SubViewOp>() : memref::SubViewOp();
-  if (!taps)
-    return {};
-  MemRefType whole = taps.getSourceType();
-  SmallVector<int64_t> sizes(whole.getShape());
-  if (sizes.size() != 4 || sizes[1] != kWinogradTaps + kWinogradPoints ||
-      !whole.getLayout().isIdentity())
-    return {};
-  ArrayRef<int64_t> shape = window.getResultType().getShape();
-  sizes[1] = kWinogradTaps;
-  auto isZero = [](int64_t value) { return value == 0; };
-  bool isWindow = shape.size() == 5 && shape[1] == 3 && shape[2] == 3 &&
-                  taps.getStaticSizes() == ArrayRef<int64_t>(sizes) &&
-                  llvm::all_of(taps.getStaticOffsets(), isZero);
-  return isWindow ? taps.getSource() : Value();
-}
-
 } // namespace
 
 FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp fill,
                                         linalg::GenericOp epilogue) {
-  if (product.getNumDpsInputs() != 2 || product.getNumDpsInits() != 1 || !isMultiplyAdd(product))
+  if ((product.getNumDpsInputs() != 2 && product.getNumDpsInputs() != 3) ||
+      product.getNumDpsInits() != 1 || !isMultiplyAdd(product))
     return failure();
   Value input = product.getDpsInputs()[0], filter = product.getDpsInputs()[1],
         output = product.getDpsInits()[0];
   SmallVector<AffineMap> maps = product.getIndexingMapsArray();
   FailureOr<SmallVector<int64_t>> in = loopStrides(input, maps[0]),
                                   weights = loopStrides(filter, maps[1]),
-                                  out = loopStrides(output, maps[2]);
+                                  out = loopStrides(output, maps.back());
   if (failed(in) || failed(weights) || failed(out))
     return failure();
   SmallVector<int64_t> ranges = product.getStaticLoopRanges();
@@ -237,10 +218,13 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     if ((*weights)[k] != 1 || (*out)[k] != 1)
       return failure();
   }
-  // A convolution with stride and dilation 1 reads adjacent pixels.
-  if (Value whole = transformedFilter(filter);
-      whole && inBlock >= 0 && (*in)[5] == (*in)[h] && (*in)[6] == (*in)[w] && (*in)[7] == 1) {
-    found.filter = whole;
+  // A convolution with a transformed filter (passes/common/WinogradFilter.h).
+  if (product.getNumDpsInputs() == 3) {
+    FailureOr<SmallVector<int64_t>> strides = stridesOf(product.getDpsInputs()[2]);
+    if (ranges.size() != 8 || inBlock < 0 || failed(strides) || (*strides)[3] != 1 ||
+        (*strides)[2] != ranges[inBlock])
+      return failure();
+    found.transformed = product.getDpsInputs()[2];
     found.depth = ranges[7];
   }
   for (int dim : reductions)

@@ -39,7 +39,8 @@ struct Contraction {
                                        ///< of the filter between groups
   int64_t block = 0;       ///< channels per block of a packed filter; 0 if channels are contiguous
   int64_t filterBlock = 0; ///< stride of the filter between blocks
-  int64_t depth = 0; ///< input channels if the filter is transformed (WinogradFilter.h); else 0
+  mlir::Value transformed; ///< the transform of the filter (WinogradFilter.h), or null
+  int64_t depth = 0;       ///< input channels of a convolution with a transformed filter
   llvm::SmallVector<ReductionLoop>
       loops; ///< outermost first, simplified: no trips of 1, no mergeable loops
   llvm::SmallVector<PixelBuffer>

@@ -31,7 +31,7 @@ private:
         (contraction->block != 0 && contraction->block != convoy::packedBlock(lanes)))
       return false;
     convoy::VectorUnit unit{lanes, registers};
-    if (contraction->depth != 0 && contraction->depth % lanes == 0)
+    if (contraction->transformed && contraction->depth % lanes == 0)
       convoy::emitWinograd(builder, *contraction, unit);
     else
       convoy::emitContraction(builder, *contraction, unit);

@@ -20,8 +20,9 @@ using namespace mlir;
 namespace convoy {
 namespace {
 
-/// The transformed inputs of a block of tiles stay in the L2 cache.
-constexpr int64_t kTransformedBytes = 128 << 10;
+/// The transformed inputs of a block of tiles stay in the L2 cache. With many channels a block has
+/// two groups of tiles all the same, or as much as fits into the larger size: it is on the stack.
+constexpr int64_t kTransformedBytes = 128 << 10, kMaxTransformedBytes = 512 << 10;
 
 /// With fewer tasks the channels are split too, into parts of at least kMinPartBlocks blocks: each
 /// part transforms the inputs again.
@@ -72,11 +73,13 @@ private:
   /// Index of an input pixel; those beyond the input, which no valid output needs, are clamped.
   Value inputAt(const Task &task, Value row, Value column);
   void transformInputs(const Task &task, const Scratch &scratch);
-  void multiply(const Task &task, const Scratch &scratch, Value filterBlock);
-  void transformSums(const Task &task, const Scratch &scratch, Value filterBlock);
-  void computeDirectly(const Task &task, const Scratch &scratch, Value filterBlock);
-  void storeResults(const Task &task, const Scratch &scratch, Value channel);
+  void multiply(const Task &task, const Scratch &scratch, Value channelBlock);
+  void transformSums(const Task &task, const Scratch &scratch, Value channelBlock);
+  void computeDirectly(const Task &task, const Scratch &scratch, Value channelBlock);
+  void storeResults(const Task &task, const Scratch &scratch, Value channelBlock);
 
+  Flat transformed; ///< the filter
+  SmallVector<int64_t> transformedStrides;
   int64_t depth, block, groupTiles, tileColumns, tileCount, blockTiles;
 };
 
@@ -94,11 +97,14 @@ std::array<Value, 2> outputTransform(const Four &m, llvm::function_ref<Value(Val
 
 Emitter::Emitter(OpBuilder &builder, Contraction contraction, VectorUnit unit)
     : PixelEmitter(builder, std::move(contraction), unit), depth(c.depth), block(c.block),
-      groupTiles((unit.registers - 1 - kVectors) / kVectors),
       tileColumns(llvm::divideCeil(c.columns, 2)),
       tileCount(llvm::divideCeil(c.rows, 2) * tileColumns) {
   int64_t bytesPerTile = kWinogradPoints * depth * 4;
-  int64_t most = std::max(kTransformedBytes / bytesPerTile / groupTiles, int64_t(2)) * groupTiles;
+  groupTiles =
+      std::min((unit.registers - 1 - kVectors) / kVectors, kMaxTransformedBytes / bytesPerTile);
+  int64_t groups = std::min(std::max(kTransformedBytes / (bytesPerTile * groupTiles), int64_t(2)),
+                            kMaxTransformedBytes / (bytesPerTile * groupTiles)),
+          most = groups * groupTiles;
   // Blocks of equal size: each core gets the same work.
   blockTiles =
       llvm::alignTo(llvm::divideCeil(tileCount, llvm::divideCeil(tileCount, most)), groupTiles);
@@ -154,9 +160,10 @@ void Emitter::transformInputs(const Task &task, const Scratch &scratch) {
   });
 }
 
-void Emitter::multiply(const Task &task, const Scratch &scratch, Value filterBlock) {
+void Emitter::multiply(const Task &task, const Scratch &scratch, Value channelBlock) {
   loop(index(kWinogradPoints), 1, [&](Value point) {
-    Value weights = add(filterBlock, scale(add(point, kWinogradTaps), depth * block));
+    Value weights =
+        add(scale(channelBlock, transformedStrides[0]), scale(point, transformedStrides[1]));
     loop(task.groups, 1, [&](Value group) {
       Value tile = add(scale(point, blockTiles), scale(group, groupTiles)),
             from = scale(tile, depth), to = scale(tile, block);
@@ -168,7 +175,7 @@ void Emitter::multiply(const Task &task, const Scratch &scratch, Value filterBlo
         Value channel = channels.getInductionVar();
         SmallVector<Value> next;
         Value at = add(weights, scale(channel, block));
-        Value factors[kVectors] = {full(filter, at), full(filter, add(at, unit.lanes))};
+        Value factors[kVectors] = {full(transformed, at), full(transformed, add(at, unit.lanes))};
         for (int64_t t = 0; t < groupTiles; ++t) {
           Value element = splat(
               memref::LoadOp::create(b, scratch.inputs.buffer, add(add(from, channel), t * depth)));
@@ -184,7 +191,7 @@ void Emitter::multiply(const Task &task, const Scratch &scratch, Value filterBlo
   });
 }
 
-void Emitter::transformSums(const Task &task, const Scratch &scratch, Value filterBlock) {
+void Emitter::transformSums(const Task &task, const Scratch &scratch, Value channelBlock) {
   auto add2 = [&](Value x, Value y) { return addF(x, y); };
   auto sub2 = [&](Value x, Value y) { return subF(x, y); };
   // Zero times a result is not a number if the result is not finite.
@@ -219,21 +226,21 @@ void Emitter::transformSums(const Task &task, const Scratch &scratch, Value filt
   auto branch = scf::IfOp::create(b, failed, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  computeDirectly(task, scratch, filterBlock);
+  computeDirectly(task, scratch, channelBlock);
 }
 
-void Emitter::computeDirectly(const Task &task, const Scratch &scratch, Value filterBlock) {
+void Emitter::computeDirectly(const Task &task, const Scratch &scratch, Value channelBlock) {
   loop(scale(task.tiles, 4), 1, [&](Value pixel) {
     auto [row, column] = originOf(add(task.firstTile, divide(pixel, 4)));
     row = add(row, divide(modulo(pixel, 4), 2));
     column = add(column, modulo(pixel, 2));
-    auto taps = scf::ForOp::create(b, index(0), index(kWinogradTaps), index(1),
-                                   SmallVector<Value>(kVectors, zero()));
+    auto taps =
+        scf::ForOp::create(b, index(0), index(9), index(1), SmallVector<Value>(kVectors, zero()));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(taps.getBody());
     Value tap = taps.getInductionVar();
     Value from = inputAt(task, add(row, divide(tap, 3)), add(column, modulo(tap, 3)));
-    Value weights = add(filterBlock, scale(tap, depth * block));
+    Value weights = add(scale(channelBlock, c.filterBlock), scale(tap, depth * block));
     auto channels =
         scf::ForOp::create(b, index(0), index(depth), index(1), taps.getRegionIterArgs());
     b.setInsertionPointToStart(channels.getBody());
@@ -253,7 +260,8 @@ void Emitter::computeDirectly(const Task &task, const Scratch &scratch, Value fi
   });
 }
 
-void Emitter::storeResults(const Task &task, const Scratch &scratch, Value channel) {
+void Emitter::storeResults(const Task &task, const Scratch &scratch, Value channelBlock) {
+  Value channel = scale(channelBlock, block);
   Value initial = c.fill ? splat(c.fill.getInputs()[0]) : Value();
   loop(task.tiles, 1, [&](Value t) {
     auto [row, column] = originOf(add(task.firstTile, t));
@@ -283,6 +291,9 @@ void Emitter::storeResults(const Task &task, const Scratch &scratch, Value chann
 
 void Emitter::run() {
   flattenBuffers();
+  transformed = flatten(c.transformed);
+  int64_t offset;
+  (void)cast<MemRefType>(c.transformed.getType()).getStridesAndOffset(transformedStrides, offset);
   int64_t blocks = llvm::divideCeil(tileCount, blockTiles), channelBlocks = c.channels / block;
   int64_t parts = 1;
   for (int64_t each = 1; each * kMinPartBlocks <= channelBlocks; ++each)
@@ -310,18 +321,18 @@ void Emitter::run() {
   transformInputs(task, buffers);
   int64_t partBlocks = channelBlocks / parts;
   loop(index(partBlocks), 1, [&](Value each) {
-    Value number = add(scale(part, partBlocks), each), filterBlock = scale(number, c.filterBlock);
-    multiply(task, buffers, filterBlock);
-    transformSums(task, buffers, filterBlock);
-    storeResults(task, buffers, scale(number, block));
+    Value channelBlock = add(scale(part, partBlocks), each);
+    multiply(task, buffers, channelBlock);
+    transformSums(task, buffers, channelBlock);
+    storeResults(task, buffers, channelBlock);
   });
 }
 
 } // namespace
 
 void emitWinograd(OpBuilder &builder, Contraction contraction, VectorUnit unit) {
-  assert(contraction.depth > 0 && contraction.block == packedBlock(unit.lanes) &&
-         "the caller checks that the filter is transformed");
+  assert(contraction.transformed && contraction.block == packedBlock(unit.lanes) &&
+         "the caller checks the filter");
   Emitter(builder, std::move(contraction), unit).run();
 }
 

@@ -121,8 +121,7 @@ static HostCpu hostCpu(const PipelineOptions &options) {
 
 static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
   if (isFor(options, tcp::Target::Cpu))
-    pm.addPass(createPackCpuWeightsPass(
-        {packedBlock(hostCpu(options).vectorBits() / 32), options.allowWinograd}));
+    pm.addPass(createPackCpuWeightsPass({packedBlock(hostCpu(options).vectorBits() / 32)}));
   pm.addPass(createWeightOriginsPass());
   pm.addNestedPass<func::FuncOp>(createPlanLoopStatePass());
   // Values inserted into a larger tensor (concat, pad) are computed in place.
@@ -138,6 +137,8 @@ static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createGroupRowsPass());
   pm.addNestedPass<func::FuncOp>(createGroupEpiloguesPass());
+  if (isFor(options, tcp::Target::Cpu) && options.allowWinograd)
+    pm.addNestedPass<func::FuncOp>(createWinogradFiltersPass());
   pm.addPass(createPlanArenaPass());
   pm.addPass(createCollectManifestPass());
 }

@@ -8,7 +8,6 @@
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
-#include "passes/common/WinogradFilter.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_PACKCPUWEIGHTSPASS
@@ -27,103 +26,6 @@ struct PackCpuWeightsPass : public convoy::impl::PackCpuWeightsPassBase<PackCpuW
 /// The number of blocks of columns from which a product is split into whole blocks and a rest. With
 /// 16 blocks the second product costs what packing gains (33x300x517: 231 and 246 GFLOP/s).
 constexpr int64_t kSplitBlocks = 128;
-
-/// Winograd's algorithm reads 16 elements of a filter for each 9 of the direct one, so it needs
-/// some tiles of 2x2 outputs to be faster: 7x7 outputs have 16.
-constexpr int64_t kMinWinogradTiles = 32;
-
-/// With fewer channels the transforms take longer than the products that they save.
-constexpr int64_t kMinWinogradChannels = 16;
-
-/// Whether Winograd's algorithm is faster for a convolution with blocks of `block` output channels.
-bool suitsWinograd(linalg::LinalgOp product, int64_t block) {
-  auto conv = dyn_cast<linalg::Conv2DNhwcHwcfOp>(product.getOperation());
-  if (!conv)
-    return false;
-  auto isOne = [](const APInt &value) { return value.isOne(); };
-  auto filter = cast<ShapedType>(conv.getInputs()[1].getType()),
-       output = cast<ShapedType>(conv.getOutputs()[0].getType());
-  if (!filter.hasStaticShape() || !output.hasStaticShape())
-    return false;
-  int64_t tiles =
-      llvm::divideCeil(output.getDimSize(1), 2) * llvm::divideCeil(output.getDimSize(2), 2);
-  return filter.getDimSize(0) == 3 && filter.getDimSize(1) == 3 &&
-         filter.getDimSize(2) % (block / 2) == 0 && filter.getDimSize(2) >= kMinWinogradChannels &&
-         llvm::all_of(conv.getStrides(), isOne) && llvm::all_of(conv.getDilations(), isOne) &&
-         tiles >= kMinWinogradTiles;
-}
-
-/// G g of the filter transform, for three vectors.
-SmallVector<Value> filterTransform(OpBuilder &builder, Location loc, ValueRange g) {
-  Value half = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0.5f));
-  auto halved = [&](Value value) -> Value {
-    return arith::MulFOp::create(builder, loc, value, half);
-  };
-  Value outer = halved(arith::AddFOp::create(builder, loc, g[0], g[2])), middle = halved(g[1]);
-  return {g[0], arith::AddFOp::create(builder, loc, outer, middle),
-          arith::SubFOp::create(builder, loc, outer, middle), g[2]};
-}
-
-/// K/block x 3 x 3 x C x block as the form of WinogradFilter.h.
-Value transformed(OpBuilder &builder, Location loc, Value packed) {
-  auto type = cast<RankedTensorType>(packed.getType());
-  int64_t blocks = type.getDimSize(0), depth = type.getDimSize(3), block = type.getDimSize(4);
-  Type element = type.getElementType();
-  auto numbers = [&](int64_t a, int64_t b, int64_t c, int64_t d) {
-    return getAsIndexOpFoldResult(builder.getContext(), {a, b, c, d});
-  };
-  auto ones = numbers(1, 1, 1, 1), sizes = numbers(blocks, 1, depth, block);
-  Value taps = tensor::CollapseShapeOp::create(
-      builder, loc, packed, ArrayRef<ReassociationIndices>{{0}, {1, 2}, {3}, {4}});
-  auto one = RankedTensorType::get({blocks, depth, block}, element);
-  SmallVector<Value> inputs, outputs;
-  for (int64_t tap : llvm::seq(convoy::kWinogradTaps))
-    inputs.push_back(tensor::ExtractSliceOp::create(builder, loc, one, taps, numbers(0, tap, 0, 0),
-                                                    sizes, ones));
-  for ([[maybe_unused]] int64_t point : llvm::seq(convoy::kWinogradPoints))
-    outputs.push_back(tensor::EmptyOp::create(builder, loc, one.getShape(), element));
-  SmallVector<AffineMap> maps(inputs.size() + outputs.size(), builder.getMultiDimIdentityMap(3));
-  SmallVector<utils::IteratorType> iterators(3, utils::IteratorType::parallel);
-  auto points = linalg::GenericOp::create(
-      builder, loc, SmallVector<Type>(outputs.size(), one), inputs, outputs, maps, iterators,
-      [](OpBuilder &builder, Location loc, ValueRange g) {
-        SmallVector<Value> columns[3], result;
-        for (int s = 0; s < 3; ++s)
-          columns[s] = filterTransform(builder, loc, {g[s], g[3 + s], g[6 + s]});
-        for (int i = 0; i < 4; ++i)
-          llvm::append_range(
-              result, filterTransform(builder, loc, {columns[0][i], columns[1][i], columns[2][i]}));
-        linalg::YieldOp::create(builder, loc, result);
-      });
-  int64_t rows = convoy::kWinogradTaps + convoy::kWinogradPoints;
-  Value result = tensor::EmptyOp::create(builder, loc, {blocks, rows, depth, block}, element);
-  result =
-      tensor::InsertSliceOp::create(builder, loc, taps, result, numbers(0, 0, 0, 0),
-                                    numbers(blocks, convoy::kWinogradTaps, depth, block), ones);
-  for (auto [point, value] : llvm::enumerate(points.getResults()))
-    result = tensor::InsertSliceOp::create(
-        builder, loc, value, result, numbers(0, convoy::kWinogradTaps + point, 0, 0), sizes, ones);
-  return result;
-}
-
-/// The window in the `filter` of `conv`, which has the form of WinogradFilter.h: K/block x 3 x 3 x
-/// C x block.
-Value windowOf(linalg::Conv2DNhwcHwcfOp conv, Value filter) {
-  OpBuilder builder(conv);
-  Location loc = conv.getLoc();
-  auto type = cast<RankedTensorType>(filter.getType());
-  SmallVector<int64_t> shape(type.getShape()), offsets(4, 0), strides(4, 1);
-  shape[1] = convoy::kWinogradTaps;
-  auto taps = RankedTensorType::get(shape, type.getElementType());
-  auto numbers = [&](ArrayRef<int64_t> values) {
-    return getAsIndexOpFoldResult(builder.getContext(), values);
-  };
-  Value slice = tensor::ExtractSliceOp::create(builder, loc, taps, filter, numbers(offsets),
-                                               numbers(shape), numbers(strides));
-  auto window = RankedTensorType::get({shape[0], 3, 3, shape[2], shape[3]}, type.getElementType());
-  return tensor::ExpandShapeOp::create(builder, loc, window, slice,
-                                       ArrayRef<ReassociationIndices>{{0}, {1, 2}, {3}, {4}});
-}
 
 /// The convolutions and products with `argument` as filter; empty if it has other uses.
 SmallVector<linalg::LinalgOp> findProducts(BlockArgument argument) {
@@ -322,16 +224,11 @@ void PackCpuWeightsPass::runOnOperation() {
       continue;
     Value weights = padded(builder, argument.getLoc(), returnOp.getOperand(*result), block);
     Value packed = pack(builder, argument.getLoc(), weights, block);
-    bool isTransformed = allowWinograd && llvm::all_of(products, [&](linalg::LinalgOp product) {
-                           return suitsWinograd(product, block);
-                         });
-    if (isTransformed)
-      packed = transformed(builder, argument.getLoc(), packed);
     returnOp.setOperand(*result, packed);
     argument.setType(packed.getType());
     for (linalg::LinalgOp product : products) {
       if (auto conv = dyn_cast<linalg::Conv2DNhwcHwcfOp>(product.getOperation()))
-        usePacked(conv, isTransformed ? windowOf(conv, argument) : Value(argument), block);
+        usePacked(conv, argument, block);
       else if (auto matmul = cast<linalg::MatmulOp>(product.getOperation()); isWhole)
         usePacked(matmul, argument, block);
       else

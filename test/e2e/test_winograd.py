@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
@@ -16,18 +19,19 @@ SHAPES = {
     "odd, no padding": (48, 96, 17, 19, 0),
     "one row of tiles": (32, 32, 2, 130, 1),
     "one row, of half tiles": (32, 32, 1, 131, 1),
-    "many channels": (512, 128, 14, 14, 1),
+    "many channels": (512, 64, 14, 14, 1),
+    "very many channels": (2048, 32, 12, 12, 1),
     "many blocks": (32, 1024, 12, 12, 1),
 }
 
 
-def compiled(module: nn.Module, x: torch.Tensor, **options: object) -> convoy.Model:
-    return convoy.compile(module.eval(), (x,), target="cpu", **options)
-
-
-def transforms(model: convoy.Model) -> bool:
-    """Whether a prepared weight is a transformed filter."""
-    return any(25 in each.shape for each in model.manifest.prepared)
+def compiled(
+    module: nn.Module, x: torch.Tensor, folder: Path, **options: Any
+) -> tuple[convoy.Model, bool]:
+    """The compiled module, and whether its code has the buffers of Winograd's algorithm."""
+    model = convoy.compile(module.eval(), (x,), target="cpu", dump_phases=folder, **options)
+    (host,) = folder.glob("model.*.host.mlir")
+    return model, "memref.alloca" in host.read_text()
 
 
 class Residual(nn.Module):
@@ -45,15 +49,15 @@ class Residual(nn.Module):
 @torch.no_grad()
 @pytest.mark.parametrize("cpu", ["native", "x86-64-v3"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_shapes(shape: str, cpu: str) -> None:
+def test_shapes(shape: str, cpu: str, tmp_path: Path) -> None:
     torch.manual_seed(0)
     inputs, outputs, rows, columns, padding = SHAPES[shape]
     conv = nn.Conv2d(inputs, outputs, 3, padding=padding, bias=False)
     for module in (conv, nn.Sequential(conv, nn.BatchNorm2d(outputs), nn.SiLU())):
         for batch in (1, 3):
             x = torch.randn(batch, inputs, rows, columns)
-            model = compiled(module, x, cpu=cpu)
-            assert transforms(model)
+            model, fast = compiled(module, x, tmp_path, cpu=cpu)
+            assert fast
             got = model(x)
             wanted = module.double()(x.double())
             module.float()
@@ -61,11 +65,11 @@ def test_shapes(shape: str, cpu: str) -> None:
 
 
 @torch.no_grad()
-def test_epilogue_with_a_mask_and_a_residual() -> None:
+def test_epilogue_with_a_mask_and_a_residual(tmp_path: Path) -> None:
     torch.manual_seed(0)
     module, x = Residual(64), torch.randn(2, 64, 13, 14)
-    model = compiled(module, x)
-    assert transforms(model)
+    model, fast = compiled(module, x, tmp_path)
+    assert fast
     mask, got = model(x)
     expected, wanted = module.double()(x.double())
     torch.testing.assert_close(got.double(), wanted, rtol=2e-5, atol=2e-5)
@@ -75,7 +79,7 @@ def test_epilogue_with_a_mask_and_a_residual() -> None:
 
 @torch.no_grad()
 @pytest.mark.parametrize("value", [torch.inf, -torch.inf, torch.nan, 3e38])
-def test_results_that_are_not_finite(value: float) -> None:
+def test_results_that_are_not_finite(value: float, tmp_path: Path) -> None:
     """An infinite input reaches only the outputs whose window contains it, with its sign."""
     torch.manual_seed(0)
     conv = nn.Conv2d(32, 64, 3, padding=1)
@@ -83,8 +87,8 @@ def test_results_that_are_not_finite(value: float) -> None:
     x = torch.rand(1, 32, 16, 17)
     x[0, 3, 5, 6] = value
     x[0, 5, 5, 9] = value
-    model = compiled(conv, x)
-    assert transforms(model)
+    model, fast = compiled(conv, x, tmp_path)
+    assert fast
     got, wanted = model(x), conv(x)
     torch.testing.assert_close(got, wanted, rtol=2e-5, atol=2e-5, equal_nan=True)
     far = torch.ones_like(got, dtype=torch.bool)
@@ -93,26 +97,26 @@ def test_results_that_are_not_finite(value: float) -> None:
 
 
 @torch.no_grad()
-def test_transforms_that_overflow() -> None:
+def test_transforms_that_overflow(tmp_path: Path) -> None:
     """Differences of inputs overflow, but no result does."""
     conv = nn.Conv2d(32, 32, 3, padding=1, bias=False)
     conv.weight.fill_(2**-40)
     x = torch.full((1, 32, 16, 16), 2.5e38)
     x[..., ::2, :] = -2.5e38
-    model = compiled(conv, x)
-    assert transforms(model)
+    model, fast = compiled(conv, x, tmp_path)
+    assert fast
     wanted = conv.double()(x.double())
     torch.testing.assert_close(model(x).double(), wanted, rtol=1e-5, atol=1e23)
 
 
 @torch.no_grad()
-def test_can_be_switched_off() -> None:
+def test_can_be_switched_off(tmp_path: Path) -> None:
     """Without the algorithm an output far from a large input has no error from it."""
     conv = nn.Conv2d(32, 32, 3, padding=1)
     x = torch.rand(1, 32, 16, 16)
     x[0, :, 3, 4] = 1e20
-    model = compiled(conv, x, allow_winograd=False)
-    assert not transforms(model)
+    model, fast = compiled(conv, x, tmp_path, allow_winograd=False)
+    assert not fast
     wanted = conv.double()(x.double())
     torch.testing.assert_close(model(x).double(), wanted, rtol=1e-4, atol=1e-5)
 
@@ -129,9 +133,9 @@ def test_can_be_switched_off() -> None:
     ],
     ids=["stride", "dilation", "3x1", "groups", "few channels"],
 )
-def test_other_convolutions_are_direct(conv: nn.Conv2d) -> None:
+def test_other_convolutions_are_direct(conv: nn.Conv2d, tmp_path: Path) -> None:
     torch.manual_seed(0)
     x = torch.randn(1, conv.in_channels, 20, 20)
-    model = compiled(conv, x)
-    assert not transforms(model)
+    model, fast = compiled(conv, x, tmp_path)
+    assert not fast
     torch.testing.assert_close(model(x), conv(x), rtol=1e-5, atol=1e-5)

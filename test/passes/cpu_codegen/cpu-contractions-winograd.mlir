@@ -3,6 +3,7 @@
 
 #input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r, w + s, c)>
 #filter = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r, s, c, ki)>
+#points = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r * 4 + s, c, ki)>
 #output = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h, w, kb * 16 + ki)>
 
 // 7 x 12 outputs are 4 x 6 tiles. 4 blocks of 16 channels are one part, and a task has all tiles of an
@@ -38,12 +39,10 @@
 // TASK-COUNT-3:    memref.alloca
 // TASK-NOT:        memref.alloca
 // TASK:            scf.for
-func.func @odd_rows(%x: memref<1x9x14x32xf32>, %w: memref<4x25x32x16xf32>, %y: memref<1x7x12x64xf32>) attributes {tcp.target = "cpu"} {
-  %taps = memref.subview %w[0, 0, 0, 0] [4, 9, 32, 16] [1, 1, 1, 1] : memref<4x25x32x16xf32> to memref<4x9x32x16xf32, strided<[12800, 512, 16, 1]>>
-  %window = memref.expand_shape %taps [[0], [1, 2], [3], [4]] output_shape [4, 3, 3, 32, 16] : memref<4x9x32x16xf32, strided<[12800, 512, 16, 1]>> into memref<4x3x3x32x16xf32, strided<[12800, 1536, 512, 16, 1]>>
-  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-      ins(%x, %window : memref<1x9x14x32xf32>, memref<4x3x3x32x16xf32, strided<[12800, 1536, 512, 16, 1]>>) outs(%y : memref<1x7x12x64xf32>) {
-  ^bb0(%a: f32, %b: f32, %c: f32):
+func.func @odd_rows(%x: memref<1x9x14x32xf32>, %w: memref<4x3x3x32x16xf32>, %u: memref<4x16x32x16xf32>, %y: memref<1x7x12x64xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #filter, #points, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w, %u : memref<1x9x14x32xf32>, memref<4x3x3x32x16xf32>, memref<4x16x32x16xf32>) outs(%y : memref<1x7x12x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %t: f32, %c: f32):
     %0 = arith.mulf %a, %b : f32
     %1 = arith.addf %c, %0 : f32
     linalg.yield %1 : f32
@@ -57,20 +56,43 @@ func.func @odd_rows(%x: memref<1x9x14x32xf32>, %w: memref<4x25x32x16xf32>, %y: m
 
 #input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r, w + s, c)>
 #filter = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r, s, c, ki)>
+#points = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r * 4 + s, c, ki)>
 #output = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h, w, kb * 16 + ki)>
 
 // CHECK-LABEL: func.func @few_channels
 // CHECK-NOT:     memref.alloca
 // CHECK-NOT:     linalg
 // TASK-LABEL:  func.func private @few_channels_parallel_0
-func.func @few_channels(%x: memref<1x9x14x4xf32>, %w: memref<4x25x4x16xf32>, %y: memref<1x7x12x64xf32>) attributes {tcp.target = "cpu"} {
-  %taps = memref.subview %w[0, 0, 0, 0] [4, 9, 4, 16] [1, 1, 1, 1] : memref<4x25x4x16xf32> to memref<4x9x4x16xf32, strided<[1600, 64, 16, 1]>>
-  %window = memref.expand_shape %taps [[0], [1, 2], [3], [4]] output_shape [4, 3, 3, 4, 16] : memref<4x9x4x16xf32, strided<[1600, 64, 16, 1]>> into memref<4x3x3x4x16xf32, strided<[1600, 192, 64, 16, 1]>>
-  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-      ins(%x, %window : memref<1x9x14x4xf32>, memref<4x3x3x4x16xf32, strided<[1600, 192, 64, 16, 1]>>) outs(%y : memref<1x7x12x64xf32>) {
-  ^bb0(%a: f32, %b: f32, %c: f32):
+func.func @few_channels(%x: memref<1x9x14x4xf32>, %w: memref<4x3x3x4x16xf32>, %u: memref<4x16x4x16xf32>, %y: memref<1x7x12x64xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #filter, #points, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w, %u : memref<1x9x14x4xf32>, memref<4x3x3x4x16xf32>, memref<4x16x4x16xf32>) outs(%y : memref<1x7x12x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %t: f32, %c: f32):
     %0 = arith.mulf %a, %b : f32
     %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// A body that uses a third input is no product: plain loops, by another pass.
+
+#input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r, w + s, c)>
+#filter = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r, s, c, ki)>
+#points = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r * 4 + s, c, ki)>
+#output = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h, w, kb * 16 + ki)>
+
+// CHECK-LABEL: func.func @used
+// CHECK-NOT:     scf.parallel
+// CHECK:         linalg.generic
+// TASK-LABEL:  func.func @used
+func.func @used(%x: memref<1x9x14x32xf32>, %w: memref<4x3x3x32x16xf32>, %u: memref<4x16x32x16xf32>, %y: memref<1x7x12x64xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #filter, #points, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w, %u : memref<1x9x14x32xf32>, memref<4x3x3x32x16xf32>, memref<4x16x32x16xf32>) outs(%y : memref<1x7x12x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %t: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %t, %0 : f32
     linalg.yield %1 : f32
   }
   return

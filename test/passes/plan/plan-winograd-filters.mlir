@@ -1,0 +1,115 @@
+// RUN: convoy-opt %s --plan-winograd-filters --split-input-file | filecheck %s
+
+#input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r, w + s, c)>
+#filter = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r, s, c, ki)>
+#output = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h, w, kb * 16 + ki)>
+
+// The transform is before the region, in the entry block.
+
+// CHECK-DAG:   #[[FILTER:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d3, d5, d6, d7, d4)>
+// CHECK-DAG:   #[[POINTS:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d3, d5 * 4 + d6, d7, d4)>
+// CHECK-LABEL: func.func @region
+// CHECK-SAME:    %{{[a-z0-9]+}}: memref<1x14x14x16xf32>, %[[W:[a-z0-9]+]]: memref<2x3x3x16x16xf32>
+// CHECK:         %[[ALL:.*]] = memref.alloc() : memref<2x16x17x16xf32>
+// CHECK:         %[[U:.*]] = memref.subview %[[ALL]][0, 0, 0, 0] [2, 16, 16, 16] [1, 1, 1, 1]
+// CHECK:         memref.subview %[[W]][0, 0, 0, 0, 0] [2, 1, 1, 16, 16]
+// CHECK:         memref.subview %[[W]][0, 2, 2, 0, 0] [2, 1, 1, 16, 16]
+// CHECK:         memref.subview %[[U]][0, 0, 0, 0] [2, 1, 16, 16]
+// CHECK:         memref.subview %[[U]][0, 15, 0, 0] [2, 1, 16, 16]
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
+// CHECK-COUNT-14:  arith.mulf
+// CHECK-NOT:       arith.mulf
+// CHECK:         scf.execute_region
+// CHECK:           linalg.fill
+// CHECK:           linalg.generic {indexing_maps = [#{{.*}}, #[[FILTER]], #[[POINTS]], #{{.*}}]{{.*}} ins(%{{.*}}, %[[W]], %[[U]] :
+// CHECK-NEXT:      ^bb0(%[[X:.*]]: f32, %[[F:.*]]: f32, %{{.*}}: f32, %[[OUT:.*]]: f32):
+// CHECK-NEXT:        %[[P:.*]] = arith.mulf %[[X]], %[[F]]
+// CHECK-NEXT:        arith.addf %[[OUT]], %[[P]]
+func.func @region(%x: memref<1x14x14x16xf32>, %w: memref<2x3x3x16x16xf32>, %y: memref<1x12x12x32xf32>) attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  scf.execute_region no_inline {
+    linalg.fill ins(%zero : f32) outs(%y : memref<1x12x12x32xf32>)
+    linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %w : memref<1x14x14x16xf32>, memref<2x3x3x16x16xf32>) outs(%y : memref<1x12x12x32xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %0 = arith.mulf %a, %b : f32
+      %1 = arith.addf %c, %0 : f32
+      linalg.yield %1 : f32
+    }
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+#input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r, w + s, c)>
+#filter = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r, s, c, ki)>
+#output = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h, w, kb * 16 + ki)>
+
+// In a loop, the filter is transformed once.
+
+// CHECK-LABEL: func.func @loop
+// CHECK:         memref.alloc() : memref<2x16x17x16xf32>
+// CHECK:         scf.for
+// CHECK-NOT:       memref.alloc
+func.func @loop(%x: memref<1x14x14x16xf32>, %w: memref<2x3x3x16x16xf32>, %y: memref<1x12x12x32xf32>) attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  scf.for %i = %zero to %four step %one {
+    linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %w : memref<1x14x14x16xf32>, memref<2x3x3x16x16xf32>) outs(%y : memref<1x12x12x32xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %0 = arith.mulf %a, %b : f32
+      %1 = arith.addf %c, %0 : f32
+      linalg.yield %1 : f32
+    }
+  }
+  return
+}
+
+// -----
+
+#stride = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h * 2 + r, w * 2 + s, c)>
+#input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r, w + s, c)>
+#filter = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r, s, c, ki)>
+#output = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h, w, kb * 16 + ki)>
+
+// A stride of 2, 7x7 outputs, 8 input channels, and a filter that is no argument.
+
+// CHECK-LABEL: func.func @direct
+// CHECK-NOT:     memref<2x16x17x
+func.func @direct(%a: memref<1x25x25x16xf32>, %b: memref<1x9x9x16xf32>, %c: memref<1x14x14x8xf32>, %d: memref<1x14x14x16xf32>, %w: memref<2x3x3x16x16xf32>,
+                  %few: memref<2x3x3x8x16xf32>, %y: memref<1x12x12x32xf32>, %z: memref<1x7x7x32xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#stride, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%a, %w : memref<1x25x25x16xf32>, memref<2x3x3x16x16xf32>) outs(%y : memref<1x12x12x32xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%b, %w : memref<1x9x9x16xf32>, memref<2x3x3x16x16xf32>) outs(%z : memref<1x7x7x32xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%c, %few : memref<1x14x14x8xf32>, memref<2x3x3x8x16xf32>) outs(%y : memref<1x12x12x32xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  %own = memref.alloc() : memref<2x3x3x16x16xf32>
+  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%d, %own : memref<1x14x14x16xf32>, memref<2x3x3x16x16xf32>) outs(%y : memref<1x12x12x32xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
