@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 from torch.export.graph_signature import InputKind, TensorArgument
-from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree as pytree
 
 from convoy.errors import InputError, SourceLine, UnsupportedOp, UnsupportedOpsError
@@ -24,6 +23,7 @@ from convoy.frontend._builder import Unsupported
 from convoy.frontend._complex_rules import RULES, Complex, ComplexCall, Rule, real_dtype
 from convoy.frontend._emitter import Emitter
 from convoy.frontend._export import decompositions, line_of
+from convoy.frontend._inline import arguments_by_name, inline
 from convoy.frontend._real_view import complex_input
 from convoy.frontend._types import dtype_name
 
@@ -169,7 +169,7 @@ class _Lowering:
     def _inlined(self, node: torch.fx.Node, target: torch._ops.OpOverload, rule: Rule) -> Any:
         """Traces a rule, and copies the nodes into the graph."""
         arguments = torch.fx.node.map_aggregate(
-            _arguments(node, target),
+            arguments_by_name(node, target),
             lambda each: self._parts.get(each, each) if isinstance(each, torch.fx.Node) else each,
         )
         leaves, spec = pytree.tree_flatten(arguments)
@@ -188,30 +188,8 @@ class _Lowering:
             return flat
 
         mode = next(leaf for leaf in pytree.tree_leaves(node.meta["val"])).fake_mode
-        with mode, torch.no_grad():
-            traced = make_fx(function, decomposition_table=decompositions())(
-                *(each.meta["val"] for each in inputs)
-            )
-        return pytree.tree_unflatten(self._copy(traced.graph, node, inputs), structure[-1])
-
-    def _copy(
-        self, traced: torch.fx.Graph, node: torch.fx.Node, inputs: list[torch.fx.Node]
-    ) -> list[Any]:
-        """Copies a traced graph; its nodes have the location of `node`. Returns its results."""
-        copies: dict[torch.fx.Node, torch.fx.Node] = {}
-        placeholders = iter(inputs)
-        returned: list[Any] = []
-        for each in traced.nodes:
-            if each.op == "placeholder":
-                copies[each] = next(placeholders)
-            elif each.op == "output":
-                returned = list(torch.fx.node.map_arg(each.args[0], copies.__getitem__))
-            else:
-                copy = self._graph.node_copy(each, copies.__getitem__)
-                copy.meta = {**node.meta, "val": each.meta["val"]}
-                copy.meta.pop("tensor_meta", None)
-                copies[each] = copy
-        return returned
+        made = inline(self._graph, node, function, inputs, mode, decompositions())
+        return pytree.tree_unflatten(made, structure[-1])
 
 
 def _check_results(output: torch.fx.Node) -> None:
@@ -229,17 +207,6 @@ def _check_results(output: torch.fx.Node) -> None:
 def _name(target: Any) -> str:
     packet = getattr(target, "overloadpacket", None)
     return str(packet) if packet is not None else str(target)
-
-
-def _arguments(node: torch.fx.Node, target: torch._ops.OpOverload) -> dict[str, Any]:
-    """The arguments of a call by their names in the schema, including defaults."""
-    found: dict[str, Any] = {}
-    for index, argument in enumerate(target._schema.arguments):
-        if index < len(node.args):
-            found[argument.name] = node.args[index]
-        else:
-            found[argument.name] = node.kwargs.get(argument.name, argument.default_value)
-    return found
 
 
 def _fitted(value: Any, expected: Any) -> Any:
