@@ -469,17 +469,38 @@ def test_error_of_torch_export_is_one_sentence(
         (lambda x: torch.linalg.qr(x)[1], "aten.linalg_qr", ": it is linear algebra"),
         (lambda x: x + torch.randn(3), "aten.randn", ": it makes random numbers"),
         (lambda x: x.bernoulli(), "aten.rand", ": it makes random numbers"),
-        (
-            lambda x: torch.nn.functional.leaky_relu(x, x.sum().item()),
-            "aten.Float.Tensor",
-            ": it reads the value of a tensor",
-        ),
     ],
 )
 def test_op_without_conversion(function: object, op: str, reason: str) -> None:
     text = _reason(function, torch.ones(2, 3))
     expected = f"{op}: it has no conversion to tcp{reason}"
     assert text.startswith(expected) if reason else text == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (
+            lambda x: x.roll(x.long().sum().item()),
+            "aten.roll: it takes a number that is read from a tensor, and no form of it takes a tensor "
+            "there; expected a constant, or an op on the tensor itself, such as torch.where or an "
+            "index",
+        ),
+        (
+            lambda x: (x, x.sum().item()),
+            "output: the model returns a number that is read from a tensor; expected the tensor, "
+            "without item()",
+        ),
+        (
+            lambda x: x[x.long().sum().item() :],
+            "aten.slice.Tensor: it has no conversion to tcp: the shape of its result depends on the "
+            "values of a tensor, and shapes are static; expected an op whose shapes depend on shapes "
+            "only, such as torch.where",
+        ),
+    ],
+)
+def test_number_of_a_tensor_without_a_form(function: object, expected: str) -> None:
+    assert _reason(function, torch.ones(2, 3)) == expected
 
 
 def test_data_dependent_control_flow_is_refused_with_its_line(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Refuses exported ops that no converter sees: those that run other graphs or have effects, and
-writes by other strides."""
+"""Refuses exported ops that no converter sees: those that run other graphs or have effects, writes
+by other strides, and numbers of tensors."""
 
 from __future__ import annotations
 
@@ -11,8 +11,17 @@ from torch._ops import HigherOrderOperator
 from convoy.errors import SourceLine, UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._export import line_of
 from convoy.frontend._refused import reason_of
+from convoy.frontend._tensor_numbers import has_static_sizes, read_numbers
 
-__all__ = ["check_effects", "check_operations"]
+__all__ = ["check_effects", "check_numbers", "check_operations"]
+
+_NUMBER = (
+    "it takes a number that is read from a tensor, and no form of it takes a tensor there; "
+    "expected a constant, or an op on the tensor itself, such as torch.where or an index"
+)
+_RESULT = (
+    "the model returns a number that is read from a tensor; expected the tensor, without item()"
+)
 
 
 def check_effects(graph: torch.fx.Graph) -> None:
@@ -58,4 +67,25 @@ def check_operations(graph: torch.fx.Graph) -> None:
         )
         raise UnsupportedOpsError(
             UnsupportedOp(op, reason, tuple(lines)) for op, lines in found.items()
+        )
+
+
+def check_numbers(graph: torch.fx.Graph) -> None:
+    """Raises UnsupportedOpsError for ops that have a number of a tensor after
+    `use_tensors_for_numbers`, and for a result that is one."""
+    read = read_numbers(graph)
+    found: dict[tuple[str, str], list[SourceLine]] = {}
+    for node in graph.nodes:
+        taken = [each for each in node.all_input_nodes if each in read]
+        if not taken or node in read:
+            continue
+        if node.op == "output":
+            found.setdefault(("output", _RESULT), []).extend(line_of(each) for each in taken)
+            continue
+        op = str(node.target).removesuffix(".default")
+        reason = _NUMBER if has_static_sizes(node) else reason_of("aten.item")
+        found.setdefault((op, reason), []).append(line_of(node))
+    if found:
+        raise UnsupportedOpsError(
+            UnsupportedOp(op, reason, tuple(lines)) for (op, reason), lines in found.items()
         )

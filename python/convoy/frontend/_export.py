@@ -34,7 +34,7 @@ from convoy.errors import (
 from convoy.frontend._grouped import grouped_decompositions
 from convoy.frontend._recurrent_shapes import recurrent_shapes
 from convoy.frontend._registry import CONVERTERS
-from convoy.frontend._tensor_numbers import use_tensors_for_numbers
+from convoy.frontend._tensor_numbers import has_static_sizes, use_tensors_for_numbers
 
 __all__ = [
     "RESULT_STRIDES",
@@ -103,9 +103,7 @@ def export_module(
             recurrent_shapes(),
         ):
             warnings.simplefilter("ignore")
-            program = torch.export.export(
-                module, inputs, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False
-            )
+            program = _exported(module, inputs, dict(kwargs or {}), dynamic_shapes)
             return _decomposed(program) if dynamic_shapes is None else program
     except Exception as error:
         reason = f"{_last_user_line(error)}{_reason(error)}{_narrow_hint(module)}"
@@ -113,6 +111,32 @@ def export_module(
         raise ExportError(msg) from error
     finally:
         torch.backends.mha.set_fastpath_enabled(fast_path)
+
+
+def _exported(
+    module: torch.nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
+) -> torch.export.ExportedProgram:
+    """Runs torch.export. Numbers for Python that it cannot make from tensors, such as `float(t)`
+    or `math.sqrt(t.item())`, are symbols in its strict mode, which reads the model's bytecode."""
+
+    def run(strict: bool) -> torch.export.ExportedProgram:
+        program: torch.export.ExportedProgram = torch.export.export(
+            module, inputs, kwargs, dynamic_shapes=dynamic_shapes, strict=strict
+        )
+        return program
+
+    try:
+        with _without_graph():
+            return run(False)
+    except GuardOnDataDependentSymNode as error:
+        try:
+            with _without_graph(), _level("torch._dynamo", logging.CRITICAL + 1):
+                program = run(True)
+        except Exception:
+            raise error from None
+        if dynamic_shapes is None and not all(map(has_static_sizes, program.graph.nodes)):
+            raise
+        return program
 
 
 def _narrow_hint(module: torch.nn.Module) -> str:

@@ -6,159 +6,236 @@ equivalent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+from torch._guards import detect_fake_mode
+from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND, elementwise_dtypes
 from torch.fx import Graph, Node
+from torch.utils import _pytree as pytree
 
-__all__ = ["use_tensors_for_numbers"]
+from convoy.frontend._inline import arguments_by_name, inline
+from convoy.frontend._number_expressions import Numbers, call, kind_of
+from convoy.frontend._number_formulas import FORMULAS, INDICES
 
-_aten = torch.ops.aten
-#: Ops with a number to the op with a tensor, and the places of the number and of the tensor.
-_WITH_TENSOR = {
-    _aten.add.Tensor: (_aten.add.Tensor, 1, 1),
-    _aten.sub.Tensor: (_aten.sub.Tensor, 1, 1),
-    _aten.rsub.Scalar: (_aten.sub.Tensor, 1, 0),
-    _aten.mul.Tensor: (_aten.mul.Tensor, 1, 1),
-    _aten.div.Tensor: (_aten.div.Tensor, 1, 1),
-    _aten.div.Tensor_mode: (_aten.div.Tensor_mode, 1, 1),
-    _aten.remainder.Scalar: (_aten.remainder.Tensor, 1, 1),
-    _aten.fmod.Scalar: (_aten.fmod.Tensor, 1, 1),
-    _aten.pow.Tensor_Scalar: (_aten.pow.Tensor_Tensor, 1, 1),
-    _aten.pow.Scalar: (_aten.pow.Tensor_Tensor, 0, 0),
-    _aten.where.ScalarOther: (_aten.where.self, 2, 2),
-    _aten.where.ScalarSelf: (_aten.where.self, 1, 1),
-    **{
-        getattr(_aten, name).Scalar: (getattr(_aten, name).Tensor, 1, 1)
-        for name in ("eq", "ne", "lt", "le", "gt", "ge")
-    },
+__all__ = ["has_static_sizes", "read_numbers", "use_tensors_for_numbers"]
+
+aten = torch.ops.aten
+#: Ops whose results have the values of numbers, in the type of the result.
+_VALUES = {
+    aten.where.ScalarOther,
+    aten.where.ScalarSelf,
+    aten.where.Scalar,
+    aten.clamp.default,
+    aten.clamp_min.default,
+    aten.clamp_max.default,
+    aten.threshold.default,
+    aten.masked_fill.Scalar,
+    aten.index_fill.int_Scalar,
+    aten.scatter.value,
+    aten.scatter.value_reduce,
 }
+_FILLED = (
+    aten.fill.Scalar,
+    aten.full.default,
+    aten.full_like.default,
+    aten.new_full.default,
+    aten.scalar_tensor.default,
+)
+_NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
+_READ = (aten._local_scalar_dense.default,)
+#: What torch.export compares with the bounds of a slice.
+_SIZES = (aten.sym_size.int, aten.sym_storage_offset.default)
+_CHECKS = (aten._assert_scalar.default, aten.sym_constrain_range_for_size.default)
 
 
 def use_tensors_for_numbers(graph: Graph) -> None:
-    """Replaces ops with numbers of tensors by ops with the tensors. Others keep the number, which
-    the importer refuses.
+    """Replaces ops with numbers of tensors by ops with the tensors. Others keep the number, and
+    `check_numbers` refuses them. Checks of the numbers are dropped, as those of indices are.
 
     Args:
         graph: A functional graph with metadata of values.
     """
+    read = read_numbers(graph)
+    if not read:
+        return
+    mode = detect_fake_mode([node.meta.get("val") for node in graph.nodes])
+    _use_known_sizes(graph, mode)
+    numbers = Numbers(graph, mode)
     for node in list(graph.nodes):
-        made = _REPLACED.get(node.target, _elementwise)(graph, node)
-        if made is not None:
-            node.replace_all_uses_with(made)
+        if isinstance(node.target, torch._ops.OpOverload) and read & {*node.all_input_nodes}:
+            with graph.inserting_before(node):
+                made = _replaced(graph, node, node.target, numbers, mode)
+            if made is not None:
+                node.replace_all_uses_with(made)
+                graph.erase_node(node)
+    checked = _computed_from(graph, (*_READ, *_SIZES))
+    for node in reversed(list(graph.nodes)):
+        is_check = node.target in _CHECKS and node.args[0] in checked
+        if not node.users and (node in checked or is_check):
             graph.erase_node(node)
-    for node in list(graph.nodes):
-        if node.target is _aten._local_scalar_dense.default and not node.users:
-            graph.erase_node(node)
 
 
-def _tensor_of(number: Any) -> Any:
-    """The tensor whose value a number is; None for other numbers."""
-    is_value = isinstance(number, Node) and number.target is _aten._local_scalar_dense.default
-    return number.args[0] if is_value else None
+def read_numbers(graph: Graph) -> set[Node]:
+    """The numbers that are read from tensors, and those that are computed from them."""
+    return _computed_from(graph, _READ)
 
 
-def _scalar(graph: Graph, place: Node, tensor: Any, dtype: torch.dtype) -> Node:
-    """`tensor` without dims, in `dtype`."""
-    value = tensor.meta["val"]
-    if value.dtype != dtype:
-        value = value.to(dtype)
-        tensor = _call(graph, place, value, _aten._to_copy.default, tensor, dtype=dtype)
-    if value.ndim:
-        value = value.reshape([])
-        tensor = _call(graph, place, value, _aten.reshape.default, tensor, [])
-    result: Node = tensor
-    return result
+def _computed_from(graph: Graph, sources: tuple[Any, ...]) -> set[Node]:
+    """The numbers that these ops make, and those that are computed from them."""
+    found: set[Node] = set()
+    for node in graph.nodes:
+        value = node.meta.get("val")
+        is_number = isinstance(value, (*_NUMBERS, bool, int, float))
+        if node.target in sources or (is_number and found.intersection(node.all_input_nodes)):
+            found.add(node)
+    return found
 
 
-def _elementwise(graph: Graph, node: Node) -> Node | None:
-    found: Any = _WITH_TENSOR.get(node.target)
-    if found is None:
+def _use_known_sizes(graph: Graph, mode: Any) -> None:
+    """Replaces symbols of sizes whose values are known. The size of `x.narrow(0, n, 2)` is one: a
+    check of torch.export says that it is 2."""
+    for node in graph.nodes:
+        value = node.meta.get("val")
+        if not isinstance(value, torch.Tensor):
+            continue
+        sizes: list[Any] = [size for size in value.shape if isinstance(size, torch.SymInt)]
+        if sizes and all(size.node.maybe_as_int() is not None for size in sizes):
+            with mode:
+                shape = [int(size) for size in value.shape]
+                made = torch.empty(shape, dtype=value.dtype, device=value.device)
+            node.meta["val"] = made
+
+
+def has_static_sizes(node: Node) -> bool:
+    """Whether no size of an op's tensors depends on values."""
+    leaves = pytree.tree_leaves([each.meta.get("val") for each in (node, *node.all_input_nodes)])
+    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    return all(isinstance(size, int) for tensor in tensors for size in tensor.shape)
+
+
+def _replaced(
+    graph: Graph, node: Node, target: torch._ops.OpOverload, numbers: Numbers, mode: Any
+) -> Node | None:
+    """The same op with tensors in place of numbers; None if there is none."""
+    arguments, result = arguments_by_name(node, target), node.meta.get("val")
+    tensors = {
+        name: tensor
+        for name, value in arguments.items()
+        if (tensor := numbers.tensor(value)) is not None
+    }
+    if not tensors or not isinstance(result, torch.Tensor) or not has_static_sizes(node):
         return None
-    op, place, new_place = found
-    tensor = _tensor_of(node.args[place])
-    if tensor is None:
-        return None
-    others: list[Any] = [each for at, each in enumerate(node.args) if at != place]
-    result, other = node.meta["val"], others[-1]
-    if not isinstance(other, Node):  # the factor of aten.rsub
-        return None
-    # The type of an op with a number depends on its kind, and not on its width.
-    kind = tensor.meta["val"].dtype
-    number = 0.0 if kind.is_floating_point else False if kind == torch.bool else 0
-    wide = torch.result_type(other.meta["val"], number)
-    is_narrow = wide.itemsize == 2 and result.dtype == wide and op is not _aten.where.self
-    with graph.inserting_before(node):
-        if is_narrow:
-            # PyTorch computes with a number in float32, where a tensor would be rounded first.
-            wide = torch.float32
-            before = other.meta["val"].to(wide)
-            others[-1] = _call(graph, node, before, _aten._to_copy.default, other, dtype=wide)
-        others.insert(new_place, _scalar(graph, node, tensor, wide))
-        if not is_narrow:
-            return _call(graph, node, result, op, *others, **node.kwargs)
-        made = _call(graph, node, result.to(wide), op, *others, **node.kwargs)
-        return _call(graph, node, result, _aten._to_copy.default, made, dtype=result.dtype)
-
-
-def _select(graph: Graph, node: Node) -> Node | None:
-    arguments: Any = node.args
-    tensor, dim, number = arguments
-    index = _tensor_of(number)
+    if target in _FILLED:
+        (tensor,) = tensors.values()
+        scalar = _scalar(graph, node, tensor, result.dtype)
+        return call(graph, node, result, aten.expand.default, scalar, list(result.shape))
     # In PyTorch, uint8 is a mask, but torch.export has the same graph for `x[i.item()]`.
-    if index is None or index.meta["val"].dtype == torch.uint8:
+    if target in INDICES and any(t.meta["val"].dtype == torch.uint8 for t in tensors.values()):
         return None
-    dtype = index.meta["val"].dtype
-    with graph.inserting_before(node):
-        index = _scalar(graph, node, index, dtype if dtype == torch.int32 else torch.int64)
-        indices = [None] * (dim % tensor.meta["val"].ndim) + [index]
-        return _call(graph, node, node.meta["val"], _aten.index.Tensor, tensor, indices)
+    dtype, compute = _types(target, arguments, tensors, result)
+    function = _with_tensors(target, tensors, dtype) or FORMULAS.get(target)
+    if function is None:
+        return None
+    for name, value in arguments.items():
+        if name in tensors:
+            arguments[name] = _scalar(graph, node, tensors[name], dtype)
+        elif compute and isinstance(value, Node) and value.meta["val"].is_floating_point():
+            arguments[name] = _cast(graph, node, value, compute)
+    inputs = list(dict.fromkeys(each for each in arguments.values() if isinstance(each, Node)))
+
+    def traced(*values: torch.Tensor) -> list[torch.Tensor]:
+        known = dict(zip(inputs, values, strict=True))
+        given = {n: known[v] if v in inputs else v for n, v in arguments.items()}
+        if "result" in inspect.signature(function).parameters:
+            given["result"] = result
+        made = function(**given)
+        return [made if made.dtype == result.dtype else made.to(result.dtype)]
+
+    made: Node = inline(graph, node, traced, inputs, mode)[0]
+    return made
 
 
-def _clamp(graph: Graph, node: Node) -> Node | None:
-    arguments: Any = (*node.args, None)[:3]
-    value, *bounds = arguments
-    if all(_tensor_of(bound) is None for bound in bounds):
-        return None
-    with graph.inserting_before(node):
-        for at, bound in enumerate(bounds):
-            if bound is None:
-                continue
-            tensor, op, limit = _tensor_of(bound), _aten.clamp.default, bound
-            if tensor is not None:
-                op = _aten.clamp.Tensor
-                limit = _scalar(graph, node, tensor, node.meta["val"].dtype)
-            limits = (None, limit) if at else (limit,)
-            value = _call(graph, node, node.meta["val"], op, value, *limits)
-    result: Node = value
+def _types(
+    target: torch._ops.OpOverload,
+    arguments: Mapping[str, Any],
+    numbers: Mapping[str, Node],
+    result: torch.Tensor,
+) -> tuple[torch.dtype, torch.dtype | None]:
+    """The type of numbers in an op, and the type in which float tensors are computed if it is
+    another one than theirs: PyTorch computes with a number in float32, where a tensor of float16
+    or bfloat16 would be rounded first."""
+    if target in INDICES:
+        return torch.int64, None
+    if target in _VALUES:
+        return result.dtype, None
+    # The type of an op with a number depends on its kind, and not on its width.
+    values = [
+        kind_of(value) if name in numbers else value.meta["val"]
+        for name, value in arguments.items()
+        if isinstance(value, Node)
+    ]
+    if not any(isinstance(each, torch.Tensor) for each in values):
+        return (torch.float64 if float in map(type, values) else torch.int64), None
+    compute, dtype = elementwise_dtypes(
+        *values, type_promotion_kind=ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT
+    )
+    if compute == dtype or result.dtype != dtype:
+        return dtype, None
+    return compute, compute
+
+
+def _with_tensors(
+    target: torch._ops.OpOverload, numbers: Mapping[str, Node], dtype: torch.dtype
+) -> Callable[..., torch.Tensor] | None:
+    """The overload of an op that has tensors in place of numbers, called by names."""
+    ours = {each.name: str(each.type) for each in target._schema.arguments}
+    packet = target.overloadpacket
+    for overload in (getattr(packet, name) for name in packet.overloads()):
+        kinds = {each.name: str(each.type) for each in overload._schema.arguments}
+        is_same = kinds.keys() == ours.keys() and all(
+            kind == ours[name] or _is_tensor_for(kind, ours[name]) for name, kind in kinds.items()
+        )
+        if is_same and all("Tensor" in kinds[name] for name in numbers):
+            return functools.partial(_called, overload, dtype)
+    return None
+
+
+def _is_tensor_for(kind: str, number: str) -> bool:
+    return "Tensor" in kind and kind.replace("Tensor", "number") == number
+
+
+def _called(
+    overload: torch._ops.OpOverload, dtype: torch.dtype, /, **arguments: Any
+) -> torch.Tensor:
+    """Calls an overload. Its other numbers that are tensors become tensors as well."""
+    args, kwargs = [], {}
+    for argument in overload._schema.arguments:
+        value = arguments[argument.name]
+        if "Tensor" in str(argument.type) and isinstance(value, (bool, int, float)):
+            value = torch.full((), value, dtype=dtype)
+        if argument.kwarg_only:
+            kwargs[argument.name] = value
+        else:
+            args.append(value)
+    result: torch.Tensor = overload(*args, **kwargs)
     return result
 
 
-def _filled(graph: Graph, node: Node) -> Node | None:
-    number = node.args[0 if node.target is _aten.scalar_tensor.default else 1]
-    tensor, value = _tensor_of(number), node.meta["val"]
-    if tensor is None:
-        return None
-    with graph.inserting_before(node):
-        scalar = _scalar(graph, node, tensor, value.dtype)
-        return _call(graph, node, value, _aten.expand.default, scalar, list(value.shape))
+def _scalar(graph: Graph, place: Node, tensor: Node, dtype: torch.dtype) -> Node:
+    """`tensor` without dims, in `dtype`."""
+    tensor = _cast(graph, place, tensor, dtype)
+    value = tensor.meta["val"]
+    if not value.ndim:
+        return tensor
+    return call(graph, place, value.reshape([]), aten.reshape.default, tensor, [])
 
 
-_REPLACED: dict[Any, Callable[[Graph, Node], Node | None]] = {
-    _aten.select.int: _select,
-    _aten.clamp.default: _clamp,
-    _aten.full.default: _filled,
-    _aten.full_like.default: _filled,
-    _aten.scalar_tensor.default: _filled,
-}
-
-
-def _call(
-    graph: Graph, place: Node, value: torch.Tensor, op: Any, *arguments: Any, **options: Any
-) -> Node:
-    """An op at the source line of `place`, whose result is like `value`."""
-    node = graph.call_function(op, arguments, options)
-    node.meta = {**place.meta, "val": value}
-    node.meta.pop("tensor_meta", None)
-    return node
+def _cast(graph: Graph, place: Node, tensor: Node, dtype: torch.dtype) -> Node:
+    value = tensor.meta["val"]
+    if value.dtype == dtype:
+        return tensor
+    return call(graph, place, value.to(dtype), aten._to_copy.default, tensor, dtype=dtype)
