@@ -336,7 +336,7 @@ def compile_imported(
             imported.text,
             phase,
             options,
-            lambda: _convoy.compile(imported.text, imported.name, phase, options.pairs(), keep),
+            lambda pairs: _convoy.compile(imported.text, imported.name, phase, pairs, keep),
         )
     members = {"native.so": native}
     members |= {

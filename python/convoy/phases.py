@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from convoy.complex_numbers import KEPT, with_complex_kept
 from convoy.errors import CompileError, ConvoyError, Diagnostic
 from convoy.options import CompileOptions
 
@@ -75,12 +76,15 @@ def lower(text: str, name: str, *, from_phase: str, to_phase: str, options: Comp
         text,
         from_phase,
         options,
-        lambda: _convoy.run_phases(text, name, from_phase, to_phase, options.pairs(), keep),
+        lambda pairs: _convoy.run_phases(text, name, from_phase, to_phase, pairs, keep),
     )
 
 
 def run_compiler(
-    text: str, from_phase: str, options: CompileOptions, action: Callable[[], _T]
+    text: str,
+    from_phase: str,
+    options: CompileOptions,
+    action: Callable[[list[tuple[str, str]]], _T],
 ) -> _T:
     """Runs the compiler and converts a failure into a CompileError with a reproducer.
 
@@ -88,7 +92,7 @@ def run_compiler(
         text: The module at the end of `from_phase`.
         from_phase: The phase, for the reproducer.
         options: The options of the compilation.
-        action: Calls the compiler.
+        action: Calls the compiler with options of `--convoy-pipeline`.
 
     Returns:
         The result of `action`.
@@ -98,15 +102,27 @@ def run_compiler(
     """
     from convoy import _convoy
 
+    kept = with_complex_kept(text, options)
+    if kept is not options:
+        try:
+            return action(kept.pairs())
+        except _convoy.CompilationFailed as failure:
+            # Simplifications may remove all of these ops before the type changes.
+            if not any(f"'{KEPT}'" in message for *_, message in failure.args[1]):
+                raise _error(failure, text, from_phase, kept) from None
     try:
-        return action()
+        return action(options.pairs())
     except _convoy.CompilationFailed as failure:
-        phase, diagnostics = failure.args
-        arguments = " ".join(f"{key}={value}" for key, value in options.pairs())
-        end = phase if phase != "emit" else "llvm"
-        command = f'// convoy-opt %s --convoy-pipeline="from={from_phase} to={end} {arguments}"'
-        found = [Diagnostic.at(*each) for each in diagnostics]
-        raise CompileError(phase, found, _reproducer(f"{command}\n{text}")) from None
+        raise _error(failure, text, from_phase, options) from None
+
+
+def _error(failure: Exception, text: str, from_phase: str, options: CompileOptions) -> CompileError:
+    phase, diagnostics = failure.args
+    arguments = " ".join(f"{key}={value}" for key, value in options.pairs())
+    end = phase if phase != "emit" else "llvm"
+    command = f'// convoy-opt %s --convoy-pipeline="from={from_phase} to={end} {arguments}"'
+    found = [Diagnostic.at(*each) for each in diagnostics]
+    return CompileError(phase, found, _reproducer(f"{command}\n{text}"))
 
 
 def _reproducer(text: str) -> str | None:

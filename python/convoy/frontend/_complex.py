@@ -6,7 +6,8 @@ numbers.
 The rules of `convoy.frontend._complex_rules` say how an op is computed with real tensors. Each is
 traced with the shapes of the op, and the traced aten ops replace it, so that converters see real
 tensors only. A complex weight becomes a real one whose last dim has the real and the imaginary part
-(`torch.view_as_real`), with the same name.
+(`torch.view_as_real`), with the same name. The locations of all ops have the place by which they
+compute in float32 (`convoy.complex_numbers`).
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import torch
 from torch.export.graph_signature import InputKind, TensorArgument
 from torch.utils import _pytree as pytree
 
+from convoy.complex_numbers import PLACE
 from convoy.errors import InputError, SourceLine, UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._builder import Unsupported
 from convoy.frontend._complex_rules import RULES, Complex, ComplexCall, Rule, real_dtype
 from convoy.frontend._emitter import Emitter
-from convoy.frontend._export import decompositions, line_of
+from convoy.frontend._export import add_place, decompositions, line_of
 from convoy.frontend._inline import arguments_by_name, inline
 from convoy.frontend._real_view import complex_input
 from convoy.frontend._types import dtype_name
@@ -83,6 +85,7 @@ class _Lowering:
             if node.op == "placeholder" and _has_complex(node.meta.get("val")):
                 self._placeholder(node)
             elif node.op == "call_function" and self._concerns(node):
+                add_place(node, PLACE)
                 with self._graph.inserting_before(node):
                     self._call(node)
             elif node.op == "output":

@@ -38,6 +38,7 @@ from convoy.frontend._tensor_numbers import has_static_sizes, use_tensors_for_nu
 
 __all__ = [
     "RESULT_STRIDES",
+    "add_place",
     "decompose",
     "decompositions",
     "export_module",
@@ -360,5 +361,12 @@ def keep_user_lines(graph: torch.fx.Graph) -> None:
 
 def line_of(node: torch.fx.Node) -> SourceLine:
     """The source line of an op, after `keep_user_lines`."""
-    found = _FRAME.search(node.meta.get("stack_trace") or "")
-    return SourceLine(found[1], int(found[2])) if found else SourceLine("", 0)
+    found = _FRAME.findall(node.meta.get("stack_trace") or "")
+    return SourceLine(found[-1][0], int(found[-1][1])) if found else SourceLine("", 0)
+
+
+def add_place(node: torch.fx.Node, place: str) -> None:
+    """Adds a name to the source line of an op, as if it were the line's caller: the locations of
+    the ops that it becomes have both."""
+    line = node.meta.get("stack_trace") or ""
+    node.meta["stack_trace"] = f'File "{place}", line 1, in forward\n{line}'
