@@ -154,7 +154,9 @@ _NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
         (
             lambda x: x[x > 0],
             (_X,),
-            "aten.index.Tensor: result: expected a static shape, got [?]",
+            "aten.index.Tensor: it has no conversion to tcp: the shape of its result depends on the "
+            "values of a tensor, and shapes are static; expected an op whose shapes depend on shapes "
+            "only, such as torch.where",
         ),
         (
             lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=0.5),

@@ -13,7 +13,7 @@ from convoy.frontend._export import line_of
 from convoy.frontend._refused import reason_of
 from convoy.frontend._tensor_numbers import has_static_sizes, read_numbers
 
-__all__ = ["check_effects", "check_numbers", "check_operations"]
+__all__ = ["check_effects", "check_numbers", "check_operations", "check_results"]
 
 _NUMBER = (
     "it takes a number that is read from a tensor, and no form of it takes a tensor there; "
@@ -70,17 +70,22 @@ def check_operations(graph: torch.fx.Graph) -> None:
         )
 
 
+def check_results(graph: torch.fx.Graph) -> None:
+    """Raises UnsupportedOpsError for results that are numbers of tensors."""
+    read = read_numbers(graph)
+    lines = [line_of(node) for node in graph.output_node().all_input_nodes if node in read]
+    if lines:
+        raise UnsupportedOpsError([UnsupportedOp("output", _RESULT, tuple(lines))])
+
+
 def check_numbers(graph: torch.fx.Graph) -> None:
     """Raises UnsupportedOpsError for ops that have a number of a tensor after
-    `use_tensors_for_numbers`, and for a result that is one."""
+    `use_tensors_for_numbers`."""
     read = read_numbers(graph)
     found: dict[tuple[str, str], list[SourceLine]] = {}
     for node in graph.nodes:
         taken = [each for each in node.all_input_nodes if each in read]
         if not taken or node in read:
-            continue
-        if node.op == "output":
-            found.setdefault(("output", _RESULT), []).extend(line_of(each) for each in taken)
             continue
         op = str(node.target).removesuffix(".default")
         reason = _NUMBER if has_static_sizes(node) else reason_of("aten.item")

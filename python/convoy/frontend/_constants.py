@@ -23,6 +23,7 @@ from torch.fx.node import map_arg
 
 from convoy.frontend._causal import CausalMask
 from convoy.frontend._convert import has_same_bytes
+from convoy.frontend._known_sizes import use_known_sizes
 from convoy.frontend._progressions import simplify_indices
 from convoy.frontend._real_view import real_view
 from convoy.frontend._registry import CONVERTERS
@@ -58,6 +59,7 @@ def fold_constants(program: torch.export.ExportedProgram, *, merges: bool = True
     graph, specs = program.graph, program.graph_signature.input_specs
     constants = _constants(program)
     known = _known_values(graph, constants)
+    use_known_sizes(graph, known)
     simplify_indices(graph, known)
     used = {node.name for node in graph.nodes if node.users and node.name in constants}
     last = [node for node in graph.nodes if node.op == "placeholder"][-1:]

@@ -245,7 +245,8 @@ class _Conversion:
         for result in [] if is_list else op.results:
             kind = None if str(result.type) == "!torch.none" else parse_vtensor(str(result.type))
             if isinstance(kind, str):
-                raise Unsupported(f"result: {kind}")
+                is_sized = "?" not in str(result.type)
+                raise Unsupported(f"result: {kind}" if is_sized else reason_of("aten.nonzero"))
             kinds.append(kind)
         tensors = tuple(kind for kind in kinds if kind is not None)
         if tensors and not is_list and all(0 in kind.shape for kind in tensors):

@@ -20,7 +20,12 @@ from torch_mlir.dialects import torch as torch_dialect
 from torch_mlir.extras.fx_importer import FxImporter
 
 from convoy.errors import UnsupportedOp, UnsupportedOpsError
-from convoy.frontend._checked_ops import check_effects, check_numbers, check_operations
+from convoy.frontend._checked_ops import (
+    check_effects,
+    check_numbers,
+    check_operations,
+    check_results,
+)
 from convoy.frontend._complex import lower_complex
 from convoy.frontend._constants import fold_constants
 from convoy.frontend._convert import Argument, Converted, convert_function
@@ -161,11 +166,12 @@ def import_program(
     """
     check_written(program, module)
     check_effects(program.graph)
-    check_numbers(program.graph)
+    check_results(program.graph)
     structures, outputs = structures_of(program), output_names(program)
     orders = output_orders(program)
     drop_constants(program)
     fold_constants(program, merges=merges)
+    check_numbers(program.graph)
     if lower_complex(program):
         # The matrices of Fourier transforms.
         fold_constants(program, merges=merges)

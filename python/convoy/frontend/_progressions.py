@@ -91,6 +91,8 @@ def _simplified(
     if not all(_integers(index) for index in indices if index is not None):
         return None
     shape, result = _shape(x), _shape(node)
+    if not all(isinstance(size, int) for size in (*shape, *result)):
+        return None
     # Indexed dims that are not adjacent come first in the result.
     if not dims or dims != list(range(dims[0], dims[-1] + 1)) or 0 in shape or 0 in result:
         return None
