@@ -21,6 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+)
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.fx.proxy import TracerBase
 from torch.nn.utils.rnn import PackedSequence
@@ -62,6 +66,10 @@ _NEEDS_REGISTRATION = re.compile(r"Found <class '([^']+)'> in output, which is n
 _PACKED_SEQUENCE = (
     "the model has a PackedSequence, whose shapes depend on the values of the lengths; expected a "
     "padded tensor"
+)
+_READS_VALUES = (
+    "it reads the values of a tensor while the model is exported, where only shapes are known; "
+    "expected a model that computes it after the compiled part"
 )
 _DATA_DEPENDENT = (
     "the model has control flow or shapes that depend on the values of a tensor; expected "
@@ -322,6 +330,8 @@ def _reason(error: Exception) -> str:
         return _PACKED_SEQUENCE
     if isinstance(error, GuardOnDataDependentSymNode):
         return _DATA_DEPENDENT
+    if isinstance(error, (DataDependentOutputException, DynamicOutputShapeException)):
+        return f"{error.func}: {_READS_VALUES}"
     text = str(error).strip()
     if found := _NEEDS_REGISTRATION.search(text):
         kind = found[1].rpartition(".")[2]
@@ -346,6 +356,17 @@ def _last_user_line(error: BaseException) -> str:
     for file, line in (*reversed(recorded), *reversed(frames)):
         if _is_own(file) and not file.startswith(str(Path(__file__).parent)):
             return f"{file}:{line}: "
+    return _last_node_line(error)
+
+
+def _last_node_line(error: BaseException) -> str:
+    """The line of the innermost op that torch was running, if it runs a graph of its own."""
+    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
+        for value in frame.f_locals.values():
+            trace = value.meta.get("stack_trace") if isinstance(value, torch.fx.Node) else None
+            own = [(file, at) for file, at in _FRAME.findall(trace or "") if _is_own(file)]
+            if own:
+                return f"{own[-1][0]}:{own[-1][1]}: "
     return ""
 
 
