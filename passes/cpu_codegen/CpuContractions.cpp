@@ -8,6 +8,7 @@
 #include "passes/Passes.h"
 #include "passes/common/EpilogueRegion.h"
 #include "passes/common/Sizes.h"
+#include "passes/cpu_codegen/ContractionEmit.h"
 #include "passes/cpu_codegen/WinogradEmit.h"
 
 namespace convoy {

@@ -8,7 +8,8 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "passes/cpu_codegen/ContractionEmit.h"
+#include "passes/cpu_codegen/Contraction.h"
+#include "passes/cpu_codegen/VectorUnit.h"
 
 namespace convoy {
 

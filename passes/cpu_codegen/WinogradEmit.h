@@ -5,7 +5,8 @@
 #ifndef CONVOY_PASSES_CPU_CODEGEN_WINOGRADEMIT_H
 #define CONVOY_PASSES_CPU_CODEGEN_WINOGRADEMIT_H
 
-#include "passes/cpu_codegen/ContractionEmit.h"
+#include "passes/cpu_codegen/Contraction.h"
+#include "passes/cpu_codegen/VectorUnit.h"
 
 namespace convoy {
 

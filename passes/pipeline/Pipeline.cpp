@@ -13,7 +13,7 @@
 #include "passes/Passes.h"
 #include "passes/common/GpuChip.h"
 #include "passes/common/HostCpu.h"
-#include "passes/cpu_codegen/ContractionEmit.h"
+#include "passes/cpu_codegen/VectorUnit.h"
 
 using namespace mlir;
 
