@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from convoy.options import CompileOptions
 
-__all__ = ["KEPT", "PLACE", "with_complex_kept"]
+__all__ = ["PLACE", "with_complex_kept"]
 
 #: The file, at line 1, in the locations of these ops.
 PLACE = "<complex>"
 #: The name of these ops in `keep_float32`.
-KEPT = f"{PLACE}:1"
+_KEPT = f"{PLACE}:1"
 
 
 def with_complex_kept(text: str, options: CompileOptions) -> CompileOptions:
@@ -30,4 +30,4 @@ def with_complex_kept(text: str, options: CompileOptions) -> CompileOptions:
     """
     if options.dtype not in ("float16", "bfloat16") or f'"{PLACE}":1' not in text:
         return options
-    return replace(options, keep_float32=(*options.keep_float32, KEPT))
+    return replace(options, keep_float32=(*options.keep_float32, _KEPT))

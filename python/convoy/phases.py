@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from convoy.complex_numbers import KEPT, with_complex_kept
+from convoy.complex_numbers import with_complex_kept
 from convoy.errors import CompileError, ConvoyError, Diagnostic
 from convoy.options import CompileOptions
 
@@ -102,27 +102,16 @@ def run_compiler(
     """
     from convoy import _convoy
 
-    kept = with_complex_kept(text, options)
-    if kept is not options:
-        try:
-            return action(kept.pairs())
-        except _convoy.CompilationFailed as failure:
-            # Simplifications may remove all of these ops before the type changes.
-            if not any(f"'{KEPT}'" in message for *_, message in failure.args[1]):
-                raise _error(failure, text, from_phase, kept) from None
+    pairs = with_complex_kept(text, options).pairs()
     try:
-        return action(options.pairs())
+        return action(pairs)
     except _convoy.CompilationFailed as failure:
-        raise _error(failure, text, from_phase, options) from None
-
-
-def _error(failure: Exception, text: str, from_phase: str, options: CompileOptions) -> CompileError:
-    phase, diagnostics = failure.args
-    arguments = " ".join(f"{key}={value}" for key, value in options.pairs())
-    end = phase if phase != "emit" else "llvm"
-    command = f'// convoy-opt %s --convoy-pipeline="from={from_phase} to={end} {arguments}"'
-    found = [Diagnostic.at(*each) for each in diagnostics]
-    return CompileError(phase, found, _reproducer(f"{command}\n{text}"))
+        phase, diagnostics = failure.args
+        arguments = " ".join(f"{key}={value}" for key, value in pairs)
+        end = phase if phase != "emit" else "llvm"
+        command = f'// convoy-opt %s --convoy-pipeline="from={from_phase} to={end} {arguments}"'
+        found = [Diagnostic.at(*each) for each in diagnostics]
+        raise CompileError(phase, found, _reproducer(f"{command}\n{text}")) from None
 
 
 def _reproducer(text: str) -> str | None:
