@@ -32,7 +32,7 @@ private:
         (contraction->block != 0 && contraction->block != convoy::packedBlock(lanes)))
       return false;
     convoy::VectorUnit unit{lanes, registers};
-    if (contraction->transformed && contraction->depth % lanes == 0)
+    if (convoy::canUseWinograd(*contraction, unit))
       convoy::emitWinograd(builder, *contraction, unit);
     else
       convoy::emitContraction(builder, *contraction, unit);

@@ -330,9 +330,14 @@ void Emitter::run() {
 
 } // namespace
 
+bool canUseWinograd(const Contraction &contraction, VectorUnit unit) {
+  return contraction.transformed && contraction.block == packedBlock(unit.lanes) &&
+         contraction.depth % unit.lanes == 0 &&
+         contraction.depth <= kMaxTransformedBytes / (kWinogradPoints * 4);
+}
+
 void emitWinograd(OpBuilder &builder, Contraction contraction, VectorUnit unit) {
-  assert(contraction.transformed && contraction.block == packedBlock(unit.lanes) &&
-         "the caller checks the filter");
+  assert(canUseWinograd(contraction, unit) && "the caller checks the contraction");
   Emitter(builder, std::move(contraction), unit).run();
 }
 

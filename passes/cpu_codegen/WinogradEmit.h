@@ -10,7 +10,11 @@
 
 namespace convoy {
 
-/// Emits `contraction`, which has a transformed filter, at the builder's insertion point:
+/// Whether `contraction` has a transformed filter, whole vectors of input channels, and not so many
+/// that the transforms of a tile do not fit into the stack.
+bool canUseWinograd(const Contraction &contraction, VectorUnit unit);
+
+/// Emits `contraction`, for which canUseWinograd is true, at the builder's insertion point:
 /// `scf.parallel` over blocks of tiles, with scratch buffers on the stack.
 void emitWinograd(mlir::OpBuilder &builder, Contraction contraction, VectorUnit unit);
 

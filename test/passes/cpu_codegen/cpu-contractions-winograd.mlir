@@ -76,6 +76,30 @@ func.func @few_channels(%x: memref<1x9x14x4xf32>, %w: memref<4x3x3x4x16xf32>, %u
 
 // -----
 
+// The transforms of one tile of 16384 input channels take 1 MB: direct.
+
+#input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r, w + s, c)>
+#filter = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r, s, c, ki)>
+#points = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r * 4 + s, c, ki)>
+#output = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h, w, kb * 16 + ki)>
+
+// CHECK-LABEL: func.func @many_channels
+// CHECK-NOT:     memref.alloca
+// CHECK-NOT:     linalg
+// TASK-LABEL:  func.func private @many_channels_parallel_0
+func.func @many_channels(%x: memref<1x9x14x16384xf32>, %w: memref<4x3x3x16384x16xf32>, %u: memref<4x16x16384x16xf32>, %y: memref<1x7x12x64xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #filter, #points, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w, %u : memref<1x9x14x16384xf32>, memref<4x3x3x16384x16xf32>, memref<4x16x16384x16xf32>) outs(%y : memref<1x7x12x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %t: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
 // A body that uses a third input is no product: plain loops, by another pass.
 
 #input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r, w + s, c)>
