@@ -47,7 +47,7 @@ class Residual(nn.Module):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("cpu", ["native", "x86-64-v3"])
+@pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_shapes(shape: str, cpu: str, tmp_path: Path) -> None:
     torch.manual_seed(0)
