@@ -22,21 +22,25 @@ struct CpuParallelPass : public convoy::impl::CpuParallelPassBase<CpuParallelPas
   void runOnOperation() override;
 };
 
+/// Whether `op` allocates memory of a static size on the stack.
+bool isScratch(Operation &op) { return isa<memref::AllocaOp>(op) && op.getNumOperands() == 0; }
+
 LogicalResult outline(scf::ParallelOp loop, convoy::LoopOutliner &outliner) {
   if (loop.getNumLoops() != 1 || loop.getNumReductions() != 0)
     return loop.emitError("expected one loop and no reductions, but got ")
            << loop.getNumLoops() << " and " << loop.getNumReductions();
   auto fill = [&](OpBuilder &builder, ValueRange range, IRMapping &mapping) {
     // All iterations use the same stack memory.
-    for (auto scratch : loop.getBody()->getOps<memref::AllocaOp>())
-      builder.clone(*scratch, mapping);
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (isScratch(op))
+        builder.clone(op, mapping);
     auto steps = scf::ForOp::create(builder, loop.getLoc(), range[0], range[1],
                                     mapping.lookup(loop.getStep()[0]));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(steps.getBody());
     mapping.map(loop.getInductionVars()[0], steps.getInductionVar());
     for (Operation &op : loop.getBody()->without_terminator())
-      if (!isa<memref::AllocaOp>(op))
+      if (!isScratch(op))
         builder.clone(op, mapping);
   };
   func::CallOp call = outliner.outline(loop, {loop.getLowerBound()[0], loop.getUpperBound()[0]},

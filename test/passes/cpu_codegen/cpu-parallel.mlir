@@ -37,3 +37,26 @@ func.func @prepare_weights(%x: memref<8xf32>, %y: memref<8xf32>) attributes {tcp
   }
   return
 }
+
+// Iterations share scratch memory of a static size.
+
+// CHECK:       func.func private @scratch_parallel_0
+// CHECK:         %[[SHARED:.*]] = memref.alloca() : memref<4xf32>
+// CHECK:         scf.for %[[I:.*]] =
+// CHECK:           %[[OWN:.*]] = memref.alloca(%[[I]]) : memref<?xf32>
+// CHECK:           memref.store %{{.*}}, %[[SHARED]]
+// CHECK:           memref.store %{{.*}}, %[[OWN]]
+// CHECK-LABEL: func.func @scratch
+func.func @scratch(%x: memref<8xf32>) attributes {tcp.target = "cpu"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1.0 : f32
+  scf.parallel (%i) = (%c1) to (%c8) step (%c1) {
+    %shared = memref.alloca() : memref<4xf32>
+    %own = memref.alloca(%i) : memref<?xf32>
+    memref.store %one, %shared[%c0] : memref<4xf32>
+    memref.store %one, %own[%c0] : memref<?xf32>
+  }
+  return
+}
