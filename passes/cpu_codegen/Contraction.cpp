@@ -94,22 +94,6 @@ bool coefficients(AffineExpr expr, MutableArrayRef<int64_t> result) {
   return true;
 }
 
-/// Element stride of every loop dim of `map`.
-FailureOr<SmallVector<int64_t>> loopStrides(Value value, AffineMap map) {
-  FailureOr<SmallVector<int64_t>> strides = stridesOf(value);
-  if (failed(strides) || !isF32(value))
-    return failure();
-  SmallVector<int64_t> result(map.getNumDims(), 0);
-  for (auto [expr, stride] : llvm::zip_equal(map.getResults(), *strides)) {
-    SmallVector<int64_t> part(map.getNumDims(), 0);
-    if (!coefficients(expr, part))
-      return failure();
-    for (auto [sum, coefficient] : llvm::zip_equal(result, part))
-      sum += coefficient * stride;
-  }
-  return result;
-}
-
 /// Whether the body is out + a * b, as in linalg's named products, and does not use a third input.
 bool isMultiplyAdd(linalg::LinalgOp op) {
   Block *body = op.getBlock();
@@ -131,6 +115,23 @@ bool isMultiplyAdd(linalg::LinalgOp op) {
 
 } // namespace
 
+FailureOr<SmallVector<int64_t>> loopStrides(Value value, AffineMap map) {
+  auto type = dyn_cast<MemRefType>(value.getType());
+  SmallVector<int64_t> strides, result(map.getNumDims(), 0);
+  int64_t offset;
+  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+    return failure();
+  for (auto [expr, stride] : llvm::zip_equal(map.getResults(), strides)) {
+    SmallVector<int64_t> part(map.getNumDims(), 0);
+    if (!coefficients(expr, part))
+      return failure();
+    for (auto [sum, coefficient] : llvm::zip_equal(result, part))
+      if (coefficient != 0)
+        sum = ShapedType::isDynamic(stride) ? stride : sum + coefficient * stride;
+  }
+  return result;
+}
+
 FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp fill,
                                         linalg::GenericOp epilogue) {
   if ((product.getNumDpsInputs() != 2 && product.getNumDpsInputs() != 3) ||
@@ -139,6 +140,9 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
   Value input = product.getDpsInputs()[0], filter = product.getDpsInputs()[1],
         output = product.getDpsInits()[0];
   SmallVector<AffineMap> maps = product.getIndexingMapsArray();
+  if (llvm::any_of(ValueRange{input, filter, output},
+                   [](Value value) { return failed(stridesOf(value)) || !isF32(value); }))
+    return failure();
   FailureOr<SmallVector<int64_t>> in = loopStrides(input, maps[0]),
                                   weights = loopStrides(filter, maps[1]),
                                   out = loopStrides(output, maps.back());

@@ -47,6 +47,10 @@ struct Contraction {
       operands; ///< inputs of the epilogue; the product's result has a null buffer
 };
 
+/// The element stride of each dim of `map` in `value`, a memref. Fails if the memref has no
+/// strides, or if an index is no sum of dims times constants.
+mlir::FailureOr<llvm::SmallVector<int64_t>> loopStrides(mlir::Value value, mlir::AffineMap map);
+
 /// Describes `product` with its fill and epilogue (either may be null). Fails silently if the op
 /// has another form; it is then lowered to plain loops.
 mlir::FailureOr<Contraction> matchContraction(mlir::linalg::LinalgOp product,

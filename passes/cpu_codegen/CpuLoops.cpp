@@ -9,6 +9,7 @@
 #include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "passes/Passes.h"
 #include "passes/common/Sizes.h"
+#include "passes/cpu_codegen/Contraction.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_CPULOOPSPASS
@@ -125,20 +126,6 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
 /// output are 16 cache lines each.
 constexpr int64_t kTransposeBlock = 16;
 
-/// The element strides of the dims of `op` in `operand`, whose map must be a projected permutation;
-/// failure otherwise.
-FailureOr<SmallVector<int64_t>> dimStrides(linalg::LinalgOp op, OpOperand *operand) {
-  AffineMap map = op.getMatchingIndexingMap(operand);
-  auto type = dyn_cast<MemRefType>(operand->get().getType());
-  SmallVector<int64_t> strides, result(op.getNumLoops(), 0);
-  int64_t offset;
-  if (!type || !map.isProjectedPermutation() || failed(type.getStridesAndOffset(strides, offset)))
-    return failure();
-  for (auto [expr, stride] : llvm::zip_equal(map.getResults(), strides))
-    result[cast<AffineDimExpr>(expr).getPosition()] = stride;
-  return result;
-}
-
 /// The dim along which an input of `op` is contiguous while the output, contiguous along the last
 /// dim, is not; nullopt if there is none, or if the loops would be short.
 std::optional<unsigned> transposedDim(linalg::LinalgOp op) {
@@ -147,11 +134,17 @@ std::optional<unsigned> transposedDim(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() != 0 || op.getNumDpsInits() != 1 || op.getNumLoops() < 2 ||
       ranges[last] < kTransposeBlock / 2)
     return std::nullopt;
-  FailureOr<SmallVector<int64_t>> output = dimStrides(op, op.getDpsInitOperand(0));
+  auto stridesOf = [&](OpOperand *operand) -> FailureOr<SmallVector<int64_t>> {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (!map.isProjectedPermutation())
+      return failure();
+    return convoy::loopStrides(operand->get(), map);
+  };
+  FailureOr<SmallVector<int64_t>> output = stridesOf(op.getDpsInitOperand(0));
   if (failed(output) || (*output)[last] != 1)
     return std::nullopt;
   for (OpOperand *operand : op.getDpsInputOperands()) {
-    FailureOr<SmallVector<int64_t>> input = dimStrides(op, operand);
+    FailureOr<SmallVector<int64_t>> input = stridesOf(operand);
     if (failed(input) || (*input)[last] < kTransposeBlock)
       continue;
     for (unsigned dim = 0; dim < last; ++dim)
@@ -161,13 +154,8 @@ std::optional<unsigned> transposedDim(linalg::LinalgOp op) {
   return std::nullopt;
 }
 
-/// Moves `dim` to the place before the last. Returns `op` itself if that is not possible.
-linalg::LinalgOp moveBeforeLast(RewriterBase &rewriter, linalg::LinalgOp op, unsigned dim) {
-  SmallVector<unsigned> order;
-  for (unsigned each = 0; each + 1 < op.getNumLoops(); ++each)
-    if (each != dim)
-      order.push_back(each);
-  order.append({dim, op.getNumLoops() - 1});
+/// The op with its loops in `order`; `op`, or an equal generic, if that is not possible.
+linalg::LinalgOp reordered(RewriterBase &rewriter, linalg::LinalgOp op, ArrayRef<unsigned> order) {
   rewriter.setInsertionPoint(op);
   FailureOr<linalg::GenericOp> generic = isa<linalg::GenericOp>(op)
                                              ? FailureOr(cast<linalg::GenericOp>(op))
@@ -176,6 +164,16 @@ linalg::LinalgOp moveBeforeLast(RewriterBase &rewriter, linalg::LinalgOp op, uns
     return op;
   FailureOr<linalg::GenericOp> result = linalg::interchangeGenericOp(rewriter, *generic, order);
   return cast<linalg::LinalgOp>((succeeded(result) ? *result : *generic).getOperation());
+}
+
+/// Moves `dim` to the place before the last, if possible.
+linalg::LinalgOp moveBeforeLast(RewriterBase &rewriter, linalg::LinalgOp op, unsigned dim) {
+  SmallVector<unsigned> order;
+  for (unsigned each = 0; each + 1 < op.getNumLoops(); ++each)
+    if (each != dim)
+      order.push_back(each);
+  order.append({dim, op.getNumLoops() - 1});
+  return reordered(rewriter, op, order);
 }
 
 /// Makes the two innermost loops iterate over square blocks, with loops over each block in them.
@@ -256,20 +254,12 @@ linalg::LinalgOp interchange(RewriterBase &rewriter, linalg::LinalgOp op) {
   unsigned inner = last.getPosition();
   if (inner + 1 == op.getNumLoops() || !isNear(op, inner))
     return op;
-  rewriter.setInsertionPoint(op);
-  FailureOr<linalg::GenericOp> generic = isa<linalg::GenericOp>(op)
-                                             ? FailureOr(cast<linalg::GenericOp>(op))
-                                             : linalg::generalizeNamedOp(rewriter, op);
-  if (failed(generic))
-    return op;
   SmallVector<unsigned> order;
-  for (unsigned dim = 0; dim < (*generic).getNumLoops(); ++dim)
+  for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
     if (dim != inner)
       order.push_back(dim);
   order.push_back(inner);
-  FailureOr<linalg::GenericOp> result = linalg::interchangeGenericOp(rewriter, *generic, order);
-  return succeeded(result) ? cast<linalg::LinalgOp>(result->getOperation())
-                           : cast<linalg::LinalgOp>(generic->getOperation());
+  return reordered(rewriter, op, order);
 }
 
 } // namespace

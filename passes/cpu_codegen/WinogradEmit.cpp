@@ -67,6 +67,15 @@ private:
   Value zero() { return arith::ConstantOp::create(b, vectorType, b.getZeroAttr(vectorType)); }
   Value full(const Flat &from, Value at) { return load(from, at, unit.lanes); }
 
+  /// B^T d of the input transform.
+  Four inputTransform(const Four &d) {
+    return {subF(d[0], d[2]), addF(d[1], d[2]), subF(d[2], d[1]), subF(d[1], d[3])};
+  }
+  /// A^T m of the output transform.
+  std::array<Value, 2> outputTransform(const Four &m) {
+    return {addF(addF(m[0], m[1]), m[2]), subF(subF(m[1], m[2]), m[3])};
+  }
+
   Flat scratch(int64_t elements);
   /// The first row and column of the outputs of a tile.
   std::pair<Value, Value> originOf(Value tile);
@@ -82,18 +91,6 @@ private:
   SmallVector<int64_t> transformedStrides;
   int64_t depth, block, groupTiles, tileColumns, tileCount, blockTiles;
 };
-
-/// B^T d of the input transform.
-Four inputTransform(const Four &d, llvm::function_ref<Value(Value, Value)> add,
-                    llvm::function_ref<Value(Value, Value)> sub) {
-  return {sub(d[0], d[2]), add(d[1], d[2]), sub(d[2], d[1]), sub(d[1], d[3])};
-}
-
-/// A^T m of the output transform.
-std::array<Value, 2> outputTransform(const Four &m, llvm::function_ref<Value(Value, Value)> add,
-                                     llvm::function_ref<Value(Value, Value)> sub) {
-  return {add(add(m[0], m[1]), m[2]), sub(sub(m[1], m[2]), m[3])};
-}
 
 Emitter::Emitter(OpBuilder &builder, Contraction contraction, VectorUnit unit)
     : PixelEmitter(builder, std::move(contraction), unit), depth(c.depth), block(c.block),
@@ -129,8 +126,6 @@ Value Emitter::inputAt(const Task &task, Value row, Value column) {
 }
 
 void Emitter::transformInputs(const Task &task, const Scratch &scratch) {
-  auto add2 = [&](Value x, Value y) { return addF(x, y); };
-  auto sub2 = [&](Value x, Value y) { return subF(x, y); };
   loop(scale(task.groups, groupTiles), 1, [&](Value t) {
     Value tile =
         arith::MinUIOp::create(b, add(task.firstTile, t), index(tileCount - 1)).getResult();
@@ -146,11 +141,10 @@ void Emitter::transformInputs(const Task &task, const Scratch &scratch) {
         Four pixels;
         for (int64_t i = 0; i < 4; ++i)
           pixels[i] = full(input, add(at[i][j], channel));
-        columns[j] = inputTransform(pixels, add2, sub2);
+        columns[j] = inputTransform(pixels);
       }
       for (int64_t i = 0; i < 4; ++i)
-        points[i] = inputTransform({columns[0][i], columns[1][i], columns[2][i], columns[3][i]},
-                                   add2, sub2);
+        points[i] = inputTransform({columns[0][i], columns[1][i], columns[2][i], columns[3][i]});
       Value first = add(to, channel);
       for (int64_t i = 0; i < 4; ++i)
         for (int64_t j = 0; j < 4; ++j)
@@ -192,8 +186,6 @@ void Emitter::multiply(const Task &task, const Scratch &scratch, Value channelBl
 }
 
 void Emitter::transformSums(const Task &task, const Scratch &scratch, Value channelBlock) {
-  auto add2 = [&](Value x, Value y) { return addF(x, y); };
-  auto sub2 = [&](Value x, Value y) { return subF(x, y); };
   // Zero times a result is not a number if the result is not finite.
   auto tiles = scf::ForOp::create(b, index(0), task.tiles, index(1), zero());
   {
@@ -208,11 +200,10 @@ void Emitter::transformSums(const Task &task, const Scratch &scratch, Value chan
         Four points;
         for (int64_t i = 0; i < 4; ++i)
           points[i] = full(scratch.sums, add(from, (i * 4 + j) * blockTiles * block));
-        columns[j] = outputTransform(points, add2, sub2);
+        columns[j] = outputTransform(points);
       }
       for (int64_t i = 0; i < 2; ++i) {
-        auto row = outputTransform({columns[0][i], columns[1][i], columns[2][i], columns[3][i]},
-                                   add2, sub2);
+        auto row = outputTransform({columns[0][i], columns[1][i], columns[2][i], columns[3][i]});
         for (int64_t j = 0; j < 2; ++j) {
           check = vector::FMAOp::create(b, row[j], zero(), check);
           store(row[j], scratch.results, add(to, (i * 2 + j) * block), unit.lanes);
