@@ -35,9 +35,9 @@ constexpr int64_t kMinChannels = 16, kMaxChannels = 2048;
 
 /// Whether `op` is a 3x3 convolution with a packed filter (plan-pack-cpu-weights), which Winograd's
 /// algorithm can compute and is faster for.
-bool isSuitable(linalg::GenericOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op.getNumLoops() != 8 ||
-      op.getNumReductionLoops() != 3)
+bool isSuitable(linalg::GenericOp op, func::FuncOp function) {
+  if (!op.hasPureBufferSemantics() || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+      op.getNumLoops() != 8 || op.getNumReductionLoops() != 3)
     return false;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   if (llvm::any_of(ranges, ShapedType::isDynamic))
@@ -47,13 +47,15 @@ bool isSuitable(linalg::GenericOp op) {
   bindDimsList<AffineExpr>(context, d);
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   auto filter = dyn_cast<BlockArgument>(op.getDpsInputs()[1]);
+  bool isPrepared = filter && filter.getOwner() == &function.getBody().front() &&
+                    function.getArgAttr(filter.getArgNumber(), convoy::tcp::kPreparedAttr);
   int64_t tiles = ranges[0] * llvm::divideCeil(ranges[1], 2) * llvm::divideCeil(ranges[2], 2),
           bytes = convoy::kWinogradPoints * ranges[3] * ranges[4] * ranges[7] * 4;
-  return filter && cast<MemRefType>(filter.getType()).getElementType().isF32() &&
+  return isPrepared && cast<MemRefType>(filter.getType()).getElementType().isF32() &&
          maps[0] == AffineMap::get(8, 0, {d[0], d[1] + d[5], d[2] + d[6], d[7]}, context) &&
          maps[1] == AffineMap::get(8, 0, {d[3], d[5], d[6], d[7], d[4]}, context) &&
          ranges[5] == 3 && ranges[6] == 3 && ranges[7] >= kMinChannels &&
-         ranges[7] <= kMaxChannels && ranges[7] % (ranges[4] / 2) == 0 &&
+         ranges[7] <= kMaxChannels && ranges[4] % 2 == 0 && ranges[7] % (ranges[4] / 2) == 0 &&
          tiles >= (bytes > kLargeBytes ? kMinTilesOfLarge : kMinTiles);
 }
 
@@ -131,6 +133,7 @@ void addInput(linalg::GenericOp op, Value transformed) {
               AffineMap::get(8, 0, {d[3], d[5] * 4 + d[6], d[7], d[4]}, op.getContext()));
   auto made = linalg::GenericOp::create(builder, op.getLoc(), inputs, op.getDpsInits(), maps,
                                         op.getIteratorTypesArray());
+  made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   made.getRegion().takeBody(op.getRegion());
   made.getBody()->insertArgument(2, builder.getF32Type(), op.getLoc());
   op.erase();
@@ -145,7 +148,7 @@ void WinogradFiltersPass::runOnOperation() {
     return;
   SmallVector<linalg::GenericOp> convolutions;
   function.walk([&](linalg::GenericOp op) {
-    if (isSuitable(op))
+    if (isSuitable(op, function))
       convolutions.push_back(op);
   });
   for (linalg::GenericOp op : convolutions) {

@@ -25,7 +25,7 @@
 // CHECK-NEXT:      ^bb0(%[[X:.*]]: f32, %[[F:.*]]: f32, %{{.*}}: f32, %[[OUT:.*]]: f32):
 // CHECK-NEXT:        %[[P:.*]] = arith.mulf %[[X]], %[[F]]
 // CHECK-NEXT:        arith.addf %[[OUT]], %[[P]]
-func.func @region(%x: memref<1x14x14x16xf32>, %w: memref<2x3x3x16x16xf32>, %y: memref<1x12x12x32xf32>) attributes {tcp.target = "cpu"} {
+func.func @region(%x: memref<1x14x14x16xf32>, %w: memref<2x3x3x16x16xf32> {tcp.prepared = "w"}, %y: memref<1x12x12x32xf32>) attributes {tcp.target = "cpu"} {
   %zero = arith.constant 0.0 : f32
   scf.execute_region no_inline {
     linalg.fill ins(%zero : f32) outs(%y : memref<1x12x12x32xf32>)
@@ -53,7 +53,7 @@ func.func @region(%x: memref<1x14x14x16xf32>, %w: memref<2x3x3x16x16xf32>, %y: m
 // CHECK:         memref.alloc() : memref<2x16x17x16xf32>
 // CHECK:         scf.for
 // CHECK-NOT:       memref.alloc
-func.func @loop(%x: memref<1x14x14x16xf32>, %w: memref<2x3x3x16x16xf32>, %y: memref<1x12x12x32xf32>) attributes {tcp.target = "cpu"} {
+func.func @loop(%x: memref<1x14x14x16xf32>, %w: memref<2x3x3x16x16xf32> {tcp.prepared = "w"}, %y: memref<1x12x12x32xf32>) attributes {tcp.target = "cpu"} {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %four = arith.constant 4 : index
@@ -80,8 +80,8 @@ func.func @loop(%x: memref<1x14x14x16xf32>, %w: memref<2x3x3x16x16xf32>, %y: mem
 
 // CHECK-LABEL: func.func @direct
 // CHECK-NOT:     memref<2x16x17x
-func.func @direct(%a: memref<1x25x25x16xf32>, %b: memref<1x9x9x16xf32>, %c: memref<1x14x14x8xf32>, %d: memref<1x14x14x16xf32>, %w: memref<2x3x3x16x16xf32>,
-                  %few: memref<2x3x3x8x16xf32>, %y: memref<1x12x12x32xf32>, %z: memref<1x7x7x32xf32>) attributes {tcp.target = "cpu"} {
+func.func @direct(%a: memref<1x25x25x16xf32>, %b: memref<1x9x9x16xf32>, %c: memref<1x14x14x8xf32>, %d: memref<1x14x14x16xf32>, %w: memref<2x3x3x16x16xf32> {tcp.prepared = "w"},
+                  %few: memref<2x3x3x8x16xf32> {tcp.prepared = "few"}, %y: memref<1x12x12x32xf32>, %z: memref<1x7x7x32xf32>) attributes {tcp.target = "cpu"} {
   linalg.generic {indexing_maps = [#stride, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
       ins(%a, %w : memref<1x25x25x16xf32>, memref<2x3x3x16x16xf32>) outs(%y : memref<1x12x12x32xf32>) {
   ^bb0(%p: f32, %q: f32, %s: f32):
@@ -112,4 +112,70 @@ func.func @direct(%a: memref<1x25x25x16xf32>, %b: memref<1x9x9x16xf32>, %c: memr
     linalg.yield %1 : f32
   }
   return
+}
+
+// -----
+
+#input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r, w + s, c)>
+#filter = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r, s, c, ki)>
+#output = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h, w, kb * 1 + ki)>
+
+// Blocks of one channel have no vectors.
+
+// CHECK-LABEL: func.func @blocks_of_one
+// CHECK-NOT:     memref.alloc
+// CHECK:         linalg.generic
+func.func @blocks_of_one(%x: memref<1x14x14x16xf32>, %w: memref<2x3x3x16x1xf32> {tcp.prepared = "w"}, %y: memref<1x12x12x2xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<1x14x14x16xf32>, memref<2x3x3x16x1xf32>) outs(%y : memref<1x12x12x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+#input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r, w + s, c)>
+#filter = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r, s, c, ki)>
+#output = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h, w, kb * 16 + ki)>
+
+// The program may write an argument that is no prepared weight.
+
+// CHECK-LABEL: func.func @other_argument
+// CHECK-NOT:     memref.alloc
+// CHECK:         linalg.generic
+func.func @other_argument(%x: memref<1x14x14x16xf32>, %w: memref<2x3x3x16x16xf32>, %y: memref<1x12x12x32xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<1x14x14x16xf32>, memref<2x3x3x16x16xf32>) outs(%y : memref<1x12x12x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+#input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r, w + s, c)>
+#filter = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r, s, c, ki)>
+#output = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h, w, kb * 16 + ki)>
+
+// Tensors are left alone.
+
+// CHECK-LABEL: func.func @tensors
+// CHECK-NOT:     alloc
+// CHECK:         linalg.generic
+func.func @tensors(%x: tensor<1x14x14x16xf32>, %w: tensor<2x3x3x16x16xf32> {tcp.prepared = "w"}, %y: tensor<1x12x12x32xf32>) -> tensor<1x12x12x32xf32> attributes {tcp.target = "cpu"} {
+  %r = linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<1x14x14x16xf32>, tensor<2x3x3x16x16xf32>) outs(%y : tensor<1x12x12x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<1x12x12x32xf32>
+  return %r : tensor<1x12x12x32xf32>
 }
