@@ -12,6 +12,9 @@ using namespace convoy::tcp;
 
 namespace {
 
+/// The place of ops on the parts of complex numbers (python/convoy/complex_numbers.py).
+constexpr StringLiteral kComplexPlace = "<complex>:1";
+
 /// The names that select an op.
 struct Names {
   StringRef type;
@@ -137,8 +140,8 @@ FailureOr<llvm::DenseSet<Operation *>> convoy::findKeptOps(func::FuncOp function
         found.insert(op);
         any = true;
       }
-    // Places of the frontend, such as `<complex>:1`, may have no op: simplifications remove them too.
-    if (!any && !StringRef(name).starts_with("<"))
+    // Simplifications may have removed all ops of the frontend's place.
+    if (!any && name != kComplexPlace)
       return function.emitError("expects 'keep-float32' to name a type of op, a line or a module "
                                 "of the model, but got '")
              << name << "'; the nearest are " << llvm::join(nearest(name, ops), ", ");
