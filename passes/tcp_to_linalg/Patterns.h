@@ -33,8 +33,11 @@ void populatePoolingPatterns(mlir::RewritePatternSet &patterns);
 /// Lowers tcp.max_pool_indices and tcp.max_pool_backward to reductions over the window.
 void populatePoolingGradientPatterns(mlir::RewritePatternSet &patterns);
 
-/// Lowers reductions, softmax and layer norm.
+/// Lowers reductions and softmax.
 void populateReductionPatterns(mlir::RewritePatternSet &patterns);
+
+/// Lowers layer norms.
+void populateLayerNormPatterns(mlir::RewritePatternSet &patterns);
 
 /// Lowers ops that move elements, and inlines groups.
 void populateShapePatterns(mlir::RewritePatternSet &patterns);

@@ -13,6 +13,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
+#include "passes/tcp_to_linalg/ReductionUtils.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_SPLITREDUCTIONSPASS
@@ -126,14 +127,13 @@ llvm::SmallPtrSet<Value, 16> sourcesOf(ValueRange values, int64_t depth) {
 /// Whether a later op reads both what `op` reads and what depends on its result, as in a norm or a
 /// softmax. plan-group-rows makes one kernel of them, in which a block shares each row.
 bool isPartOfRows(linalg::GenericOp op) {
-  constexpr int64_t kMostOfRow = 1 << 16, kMostOfManyRows = 1 << 18, kManyRows = 64, kDepth = 3,
-                    kMostUsers = 32;
+  constexpr int64_t kDepth = 3, kMostUsers = 32;
   int64_t rows = 1;
   for (auto [iterator, range] :
        llvm::zip_equal(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
     rows *= iterator == utils::IteratorType::parallel ? range : 1;
   if (convoy::tcp::getTarget(op->getParentOfType<func::FuncOp>()) != convoy::tcp::Target::Cuda ||
-      length(op) > (rows >= kManyRows ? kMostOfManyRows : kMostOfRow))
+      length(op) > convoy::mostOfBlock(rows))
     return false;
   // Threads that share a row read along it.
   SmallVector<Value> full;

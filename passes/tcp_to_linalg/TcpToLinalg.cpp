@@ -97,6 +97,7 @@ void ConvertTcpToLinalgPass::runOnStaticShapes() {
   convoy::populatePoolingPatterns(patterns);
   convoy::populatePoolingGradientPatterns(patterns);
   convoy::populateReductionPatterns(patterns);
+  convoy::populateLayerNormPatterns(patterns);
   convoy::populateShapePatterns(patterns);
   convoy::populateIndexingPatterns(patterns);
   convoy::populateSortingPatterns(patterns);

@@ -36,7 +36,9 @@ FUNCTIONS = ("layer_norm", "rms_norm", "softmax", "log_softmax", "normalize", "r
 #: Norms over several dims, and layouts.
 OTHERS = (
     "layer_norm_dims", "group_norm", "group_norm_odd", "group_norm_few", "group_norm_long",
-    "group_norm_convs", "group_norm_long_convs", "layer_norm_longest", "instance_norm", "instance_norm_last", "layer_norm_channels",
+    "group_norm_convs", "group_norm_long_convs", "group_norm_longest", "group_norm_single",
+    "group_norm_parts", "group_norm_uneven_parts", "layer_norm_longest",
+    "instance_norm", "instance_norm_last", "layer_norm_channels",
     "softmax_heads", "softmax_flat", "sliced",
 )  # fmt: skip
 NAMES = (*(f"{name}-{rows}x{length}" for name in FUNCTIONS for rows, length in SIZES), *OTHERS)
@@ -94,6 +96,21 @@ def build(name: str):
                 nn.Conv2d(4, 40, 1), nn.GroupNorm(4, 40), nn.SiLU(), nn.Conv2d(40, 4, 1)
             ).to(memory_format=image),
             [(2, 4, 64, 64)],
+        ),
+        "group_norm_longest": lambda: (nn.GroupNorm(2, 40), [(1, 40, 64, 64)]),
+        "group_norm_single": lambda: (
+            nn.Sequential(nn.Conv2d(4, 48, 1), nn.GroupNorm(1, 48), nn.Conv2d(48, 4, 1)),
+            [(1, 4, 40, 40)],
+        ),
+        "group_norm_parts": lambda: (
+            nn.Sequential(
+                nn.Conv2d(4, 128, 1), nn.GroupNorm(32, 128), nn.SiLU(), nn.Conv2d(128, 4, 1)
+            ),
+            [(1, 4, 128, 64)],
+        ),
+        "group_norm_uneven_parts": lambda: (
+            nn.Sequential(nn.Conv2d(4, 40, 1), nn.GroupNorm(4, 40), nn.Conv2d(40, 4, 1)),
+            [(2, 4, 59, 61)],
         ),
         "layer_norm_longest": lambda: (nn.LayerNorm((3, 20001)), [(2, 3, 20001)]),
         "instance_norm": lambda: (nn.InstanceNorm2d(24, affine=True), [(2, 24, 15, 17)]),

@@ -67,3 +67,39 @@ func.func @group_norm_short(%x: tensor<2x1024x32x4xf16>) -> tensor<2x1024x32x4xf
   %0 = tcp.layer_norm %x {dims = array<i64: 1, 3>, epsilon = 1.0e-5 : f64} : tensor<2x1024x32x4xf16> -> tensor<2x1024x32x4xf16>
   return %0 : tensor<2x1024x32x4xf16>
 }
+
+// On a GPU each part of a long row, 256 pixels here, has its own statistics. Then those of all parts
+// are combined.
+// CHECK-LABEL: func.func @group_norm_parts
+// CHECK: tensor.expand_shape %{{.*}} {{\[}}[0], [1, 2], [3], [4]] output_shape [2, 64, 256, 32, 4]
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x64x32xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x64x32xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel", "parallel", "parallel"]{{.*}} outs(%{{.*}} : tensor<2x1x32x1xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel", "parallel", "parallel"]{{.*}} outs(%{{.*}} : tensor<2x1x32x1xf32>)
+// CHECK: math.sqrt
+func.func @group_norm_parts(%x: tensor<2x16384x32x4xf16>) -> tensor<2x16384x32x4xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.layer_norm %x {dims = array<i64: 1, 3>, epsilon = 1.0e-5 : f64} : tensor<2x16384x32x4xf16> -> tensor<2x16384x32x4xf16>
+  return %0 : tensor<2x16384x32x4xf16>
+}
+
+// Few contiguous rows have parts as well, but not many, of which a block takes each.
+// CHECK-LABEL: func.func @layer_norm_parts
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x100xf32>)
+// CHECK-LABEL: func.func @layer_norm_many
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<64xf32>)
+func.func @layer_norm_parts(%x: tensor<2x100000xf32>) -> tensor<2x100000xf32> attributes {tcp.target = "cuda"} {
+  %0 = tcp.layer_norm %x {dims = array<i64: 1>, epsilon = 1.0e-5 : f64} : tensor<2x100000xf32> -> tensor<2x100000xf32>
+  return %0 : tensor<2x100000xf32>
+}
+func.func @layer_norm_many(%x: tensor<64x100000xf32>) -> tensor<64x100000xf32> attributes {tcp.target = "cuda"} {
+  %0 = tcp.layer_norm %x {dims = array<i64: 1>, epsilon = 1.0e-5 : f64} : tensor<64x100000xf32> -> tensor<64x100000xf32>
+  return %0 : tensor<64x100000xf32>
+}
+
+// 4 bytes of each pixel of a large image are too few.
+// CHECK-LABEL: func.func @group_norm_narrow
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel", "parallel"]{{.*}} outs(%{{.*}} : tensor<2x32x2xf32>)
+func.func @group_norm_narrow(%x: tensor<2x65536x32x2xf16>) -> tensor<2x65536x32x2xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.layer_norm %x {dims = array<i64: 1, 3>, epsilon = 1.0e-5 : f64} : tensor<2x65536x32x2xf16> -> tensor<2x65536x32x2xf16>
+  return %0 : tensor<2x65536x32x2xf16>
+}
