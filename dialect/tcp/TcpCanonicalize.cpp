@@ -91,6 +91,40 @@ struct TransposeToReshape : public OpRewritePattern<TransposeOp> {
   }
 };
 
+/// transpose(reshape(x)), where the reshape only adds dims of size 1, as an einsum does ->
+/// reshape(transpose(x)), so that what matches transposes finds those of the dims of x.
+struct TransposeBeforeUnitDims : public OpRewritePattern<TransposeOp> {
+  using OpRewritePattern<TransposeOp>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto reshape = op.getInput().getDefiningOp<ReshapeOp>();
+    if (!reshape || !reshape.getInput().getType().hasStaticShape() ||
+        !op.getType().hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "input is no reshape of static shape");
+    ArrayRef<int64_t> from = shapeOf(reshape.getInput()), to = shapeOf(reshape.getOutput());
+    // The dim of x that each dim of the reshape is, or -1.
+    SmallVector<int64_t> source(to.size(), -1);
+    size_t next = 0;
+    for (auto [dim, size] : llvm::enumerate(to)) {
+      if (next < from.size() && from[next] == size)
+        source[dim] = static_cast<int64_t>(next++);
+      else if (size != 1)
+        return rewriter.notifyMatchFailure(op, "the reshape splits or merges dims");
+    }
+    if (next != from.size() || from.size() == to.size())
+      return rewriter.notifyMatchFailure(op, "the reshape adds no dims");
+    SmallVector<int64_t> perm;
+    for (int64_t dim : op.getPerm())
+      if (source[dim] >= 0)
+        perm.push_back(source[dim]);
+    SmallVector<int64_t> shape = llvm::map_to_vector(perm, [&](int64_t dim) { return from[dim]; });
+    Value transposed = TransposeOp::create(rewriter, op.getLoc(), op.getType().clone(shape),
+                                           reshape.getInput(), perm);
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), transposed);
+    return success();
+  }
+};
+
 /// concat(concat(a, b), c) -> concat(a, b, c) if the inner concat has no other use.
 struct FlattenConcat : public OpRewritePattern<ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -156,7 +190,7 @@ void SelectOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCont
   patterns.add<SelectToBroadcast>(context);
 }
 void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<TransposeToReshape>(context);
+  patterns.add<TransposeToReshape, TransposeBeforeUnitDims>(context);
 }
 void ConcatOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<FlattenConcat>(context);

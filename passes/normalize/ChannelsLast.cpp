@@ -59,8 +59,9 @@ private:
   /// Copies `op` with the stored operand; the result is stored in the same order. The caller
   /// updates the copy's attributes.
   template <typename Op> Op sameOrder(Op op, ArrayRef<int64_t> perm);
-  /// The order in which most of the operands' elements are stored.
-  Permutation commonOrder(OperandRange operands);
+  /// The order of the largest of `operands`, which an op with this result has in common. Of several
+  /// orders, the one with which fewer bytes are transposed before and after the op.
+  Permutation commonOrder(OperandRange operands, Value result);
   RankedTensorType storedType(Value value, ArrayRef<int64_t> perm) {
     return withShape(value.getType(),
                      toStored(cast<RankedTensorType>(value.getType()).getShape(), perm));
@@ -119,34 +120,46 @@ template <typename PoolOp> bool Rewriter::visitPool(PoolOp op) {
   return true;
 }
 
-Permutation Rewriter::commonOrder(OperandRange operands) {
-  Permutation best = identity(shapeOf(operands.front()).size());
-  int64_t bestSize = -1;
+Permutation Rewriter::commonOrder(OperandRange operands, Value result) {
+  SmallVector<Permutation, 2> orders;
+  SmallVector<Value> largest;
+  int64_t most = -1;
   for (Value operand : operands) {
     // Transposing weights has no cost at run time.
     if (weights.contains(operand))
       continue;
     int64_t size = cast<RankedTensorType>(operand.getType()).getNumElements();
-    if (size > bestSize || (size == bestSize && layouts.has(operand) && isIdentity(best))) {
-      best = layouts.perm(operand);
-      bestSize = size;
+    if (size < most)
+      continue;
+    if (size > std::exchange(most, size)) {
+      orders.clear();
+      largest.clear();
     }
+    largest.push_back(operand);
+    if (!llvm::is_contained(orders, layouts.perm(operand)))
+      orders.push_back(layouts.perm(operand));
   }
-  return best;
+  if (orders.empty())
+    return identity(shapeOf(result).size());
+  auto cost = [&](const Permutation &perm) {
+    int64_t before = 0;
+    for (Value operand : largest)
+      before += layouts.perm(operand) == perm ? 0 : bytesOf(operand);
+    return before + bytesToTranspose(result, perm, weights);
+  };
+  return orders.size() == 1 ? orders.front()
+                            : *llvm::min_element(orders, [&](const auto &a, const auto &b) {
+                                return cost(a) < cost(b);
+                              });
 }
 
 void Rewriter::findHoisted(ConvOpInterface conv) {
-  auto bytes = [](Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    return static_cast<int64_t>(type.getNumElements() *
-                                llvm::divideCeil(type.getElementTypeBitWidth(), 8));
-  };
   // What a transpose of `value` moves.
   auto cost = [&](Value value) -> int64_t {
     int64_t rank = shapeOf(value).size();
     bool isFree = weights.contains(value) || value.getDefiningOp<ConvOpInterface>() ||
                   movesUnitDimsOnly(shapeOf(value), toStored(identity(rank), channelsLast(rank)));
-    return isFree ? 0 : bytes(value);
+    return isFree ? 0 : bytesOf(value);
   };
   llvm::SetVector<Operation *> ops;
   auto isInside = [&](OpOperand &use) {
@@ -163,7 +176,7 @@ void Rewriter::findHoisted(ConvOpInterface conv) {
   // be more values than at the end, as for x * sigmoid(x).
   llvm::SetVector<Value> border;
   border.insert(conv.getInput());
-  int64_t limit = bytes(conv.getInput());
+  int64_t limit = bytesOf(conv.getInput());
   size_t best = 0;
   while (ops.size() < kMaxHoisted) {
     Operation *last = nullptr;
@@ -191,7 +204,7 @@ bool Rewriter::visitElementwise(Operation *op) {
     if (auto found = shuffled.find(op->getOperand(0)); found != shuffled.end())
       shuffled[result] = Shuffled(found->second);
   }
-  Permutation perm = commonOrder(op->getOperands());
+  Permutation perm = commonOrder(op->getOperands(), result);
   if (isIdentity(perm) && hoisted.contains(op))
     perm = channelsLast(perm.size());
   if (isIdentity(perm))
@@ -261,7 +274,7 @@ bool Rewriter::visitGroup(IsolatedGroupOp op) {
 }
 
 bool Rewriter::visitConcat(ConcatOp op) {
-  Permutation perm = commonOrder(op.getInputs());
+  Permutation perm = commonOrder(op.getInputs(), op);
   if (isIdentity(perm))
     return false;
   SmallVector<Value> operands = llvm::map_to_vector(
@@ -324,6 +337,10 @@ bool Rewriter::visitReshape(ReshapeOp op) {
       op->setOperand(0, stored);
       return false;
     }
+    // The transpose may as well restore the original order, if the ops after it require that.
+    if (bytesToTranspose(op, steps.perm, weights) >
+        bytesToTranspose(op, identity(to.size()), weights))
+      return false;
     SmallVector<int64_t> shape =
         llvm::map_to_vector(steps.transposed, [&](int64_t dim) { return shapeOf(stored)[dim]; });
     stored = TransposeOp::create(builder, op.getLoc(), withShape(stored.getType(), shape), stored,
@@ -341,11 +358,8 @@ bool Rewriter::keepOrder(MatmulOp op) {
   Permutation perm = layouts.perm(op.getLhs());
   if (isIdentity(perm) || !canKeepOrder(op, perm, weights))
     return false;
-  RankedTensorType type = op.getLhs().getType();
-  int64_t before = type.getNumElements() *
-                   static_cast<int64_t>(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
   if (bytesToTranspose(op.getOutput(), perm, weights) >
-      before + bytesToTranspose(op.getOutput(), identity(perm.size()), weights))
+      bytesOf(op.getLhs()) + bytesToTranspose(op.getOutput(), identity(perm.size()), weights))
     return false;
   Value product = cloneWith(builder, op, {layouts.get(op.getLhs()), op.getRhs()},
                             storedType(op.getOutput(), perm))

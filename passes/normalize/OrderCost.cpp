@@ -10,12 +10,26 @@ using namespace convoy::tcp;
 
 namespace convoy {
 
+int64_t bytesOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getNumElements() *
+         static_cast<int64_t>(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+}
+
 /// The maximum number of ops that are visited for one value, so that the time is linear.
 static constexpr size_t kMostOps = 128;
 
 bool canKeepOrder(MatmulOp op, ArrayRef<int64_t> perm, const WeightValues &weights) {
   return weights.contains(op.getRhs()) && perm.back() == static_cast<int64_t>(perm.size()) - 1 &&
          llvm::all_of(shapeOf(op.getRhs()).drop_back(2), [](int64_t size) { return size == 1; });
+}
+
+/// Whether `op` will read and write channels-last images.
+static bool becomesChannelsLast(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<ConvOpInterface, MaxPoolOp, AvgPoolOp>(
+          [](auto each) { return !each.getChannelsLast(); })
+      .Default(false);
 }
 
 namespace {
@@ -84,6 +98,11 @@ void Follower::visit(Operation *op) {
                   order.back() == static_cast<int64_t>(order.size()) - 1;
     if (isRead)
       continue;
+    if (becomesChannelsLast(op)) {
+      if (order != channelsLast(order.size()))
+        transposed.insert(operand.get());
+      continue;
+    }
     std::optional<Permutation> after = orderAfter(op, order);
     if (after)
       orders[op->getResult(0)] = std::move(*after);
@@ -94,11 +113,8 @@ void Follower::visit(Operation *op) {
 
 int64_t Follower::bytes() const {
   int64_t sum = 0;
-  for (Value value : transposed) {
-    auto type = cast<RankedTensorType>(value.getType());
-    sum += type.getNumElements() *
-           static_cast<int64_t>(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
-  }
+  for (Value value : transposed)
+    sum += bytesOf(value);
   return sum;
 }
 

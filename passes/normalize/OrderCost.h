@@ -9,13 +9,17 @@
 
 namespace convoy {
 
+/// The size of a tensor in memory.
+int64_t bytesOf(mlir::Value value);
+
 /// Whether a product whose left factor is stored with `perm` can compute its result in that order:
 /// all of its rows are multiplied by one weight.
 bool canKeepOrder(tcp::MatmulOp op, llvm::ArrayRef<int64_t> perm, const WeightValues &weights);
 
 /// The bytes of the tensors that are transposed if `value` is stored with `perm`, and each value
 /// that is computed from it alone keeps its order up to an op that requires the original one.
-/// Attention reads query, key and value in any order that keeps rows contiguous.
+/// Attention reads query, key and value in any order that keeps rows contiguous. Convolutions and
+/// pools require channels-last images.
 int64_t bytesToTranspose(mlir::Value value, llvm::ArrayRef<int64_t> perm,
                          const WeightValues &weights);
 

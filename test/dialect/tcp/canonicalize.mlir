@@ -377,3 +377,20 @@ func.func @select_of_constant(%x: tensor<2x1x4xf32>, %y: tensor<2x3x4xf32>) -> t
   %0 = tcp.select %c, %x, %y : tensor<1x3x1xi1>, tensor<2x1x4xf32>, tensor<2x3x4xf32> -> tensor<2x3x4xf32>
   return %0 : tensor<2x3x4xf32>
 }
+
+// -----
+
+// A transpose moves before a reshape that only adds dims of size 1, not before another one.
+// CHECK-LABEL: func.func @transpose_of_added_dims
+// CHECK-NEXT: %[[T:.*]] = tcp.transpose %arg0 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x3x8x4xf32> -> tensor<2x8x3x4xf32>
+// CHECK-NEXT: %[[R:.*]] = tcp.reshape %[[T]] : tensor<2x8x3x4xf32> -> tensor<2x8x3x4x1xf32>
+// CHECK-NEXT: %[[S:.*]] = tcp.reshape %arg0
+// CHECK-NEXT: %[[U:.*]] = tcp.transpose %[[S]]
+// CHECK-NEXT: return %[[R]], %[[U]]
+func.func @transpose_of_added_dims(%x: tensor<2x3x8x4xf32>) -> (tensor<2x8x3x4x1xf32>, tensor<8x6x1x4xf32>) {
+  %0 = tcp.reshape %x : tensor<2x3x8x4xf32> -> tensor<2x3x8x1x4xf32>
+  %1 = tcp.transpose %0 {perm = array<i64: 0, 2, 1, 4, 3>} : tensor<2x3x8x1x4xf32> -> tensor<2x8x3x4x1xf32>
+  %2 = tcp.reshape %x : tensor<2x3x8x4xf32> -> tensor<6x8x1x4xf32>
+  %3 = tcp.transpose %2 {perm = array<i64: 1, 0, 2, 3>} : tensor<6x8x1x4xf32> -> tensor<8x6x1x4xf32>
+  return %1, %3 : tensor<2x8x3x4x1xf32>, tensor<8x6x1x4xf32>
+}

@@ -325,3 +325,43 @@ func.func @transposed_before(%x: tensor<2x8x16xf16> {tcp.input = "x"}, %w: tenso
   %5 = tcp.matmul %4, %u : tensor<2x16x8xf16>, tensor<1x8x8xf16> -> tensor<2x16x8xf16>
   return %2, %3, %5 : tensor<8x2x64xi64>, tensor<8x2x8xf16>, tensor<2x16x8xf16>
 }
+
+// One of three values of equal size is transposed, and the softmax along its last dim is that of the
+// sum. Before a convolution the other one is.
+// CHECK-LABEL: func.func @join
+func.func @join(%x: tensor<2x8x8xf16>, %y: tensor<2x8x8xf16>, %z: tensor<2x8x8xf16>) -> tensor<2x8x8xf16> {
+  // CHECK: %[[T:.*]] = tcp.transpose %arg1 {perm = array<i64: 0, 2, 1>}
+  // CHECK-NEXT: %[[A:.*]] = tcp.add %arg0, %[[T]]
+  // CHECK-NEXT: %[[B:.*]] = tcp.add %[[A]], %arg2
+  // CHECK-NEXT: tcp.softmax %[[B]] {dim = 2 : i64}
+  %0 = tcp.transpose %y {perm = array<i64: 0, 2, 1>} : tensor<2x8x8xf16> -> tensor<2x8x8xf16>
+  %1 = tcp.add %x, %0 : tensor<2x8x8xf16>, tensor<2x8x8xf16> -> tensor<2x8x8xf16>
+  %2 = tcp.add %1, %z : tensor<2x8x8xf16>, tensor<2x8x8xf16> -> tensor<2x8x8xf16>
+  %3 = tcp.softmax %2 {dim = 2 : i64} : tensor<2x8x8xf16> -> tensor<2x8x8xf16>
+  return %3 : tensor<2x8x8xf16>
+}
+// CHECK-LABEL: func.func @join_before_conv
+func.func @join_before_conv(%x: tensor<2x4x8x8xf16>, %y: tensor<2x8x8x4xf16>, %w: tensor<4x4x1x1xf16> {tcp.weight = "w"}) -> tensor<2x4x8x8xf16> {
+  // CHECK: %[[T:.*]] = tcp.transpose %arg0 {perm = array<i64: 0, 2, 3, 1>}
+  // CHECK-NEXT: %[[A:.*]] = tcp.add %[[T]], %arg1
+  // CHECK: tcp.conv2d %[[A]]
+  %0 = tcp.transpose %y {perm = array<i64: 0, 3, 1, 2>} : tensor<2x8x8x4xf16> -> tensor<2x4x8x8xf16>
+  %1 = tcp.add %x, %0 : tensor<2x4x8x8xf16>, tensor<2x4x8x8xf16> -> tensor<2x4x8x8xf16>
+  %2 = tcp.conv2d %1, %w {stride = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, groups = 1 : i64} : tensor<2x4x8x8xf16>, tensor<4x4x1x1xf16> -> tensor<2x4x8x8xf16>
+  return %2 : tensor<2x4x8x8xf16>
+}
+
+// The merge of two dims that are not adjacent needs a transpose. It restores the original order where
+// the ops after it require that.
+// CHECK-LABEL: func.func @merge
+func.func @merge(%x: tensor<2x8x4x16xf16>) -> tensor<8x8x8xf16> {
+  // CHECK: %[[T:.*]] = tcp.transpose %arg0 {perm = array<i64: 0, 2, 1, 3>}
+  // CHECK-NEXT: %[[R:.*]] = tcp.reshape %[[T]] : tensor<2x4x8x16xf16> -> tensor<8x8x16xf16>
+  // CHECK-NEXT: %[[K:.*]] = tcp.transpose %[[R]] {perm = array<i64: 0, 2, 1>}
+  // CHECK-NEXT: tcp.matmul %[[R]], %[[K]]
+  %0 = tcp.transpose %x {perm = array<i64: 0, 2, 1, 3>} : tensor<2x8x4x16xf16> -> tensor<2x4x8x16xf16>
+  %1 = tcp.reshape %0 : tensor<2x4x8x16xf16> -> tensor<8x8x16xf16>
+  %2 = tcp.transpose %1 {perm = array<i64: 0, 2, 1>} : tensor<8x8x16xf16> -> tensor<8x16x8xf16>
+  %3 = tcp.matmul %1, %2 : tensor<8x8x16xf16>, tensor<8x16x8xf16> -> tensor<8x8x8xf16>
+  return %3 : tensor<8x8x8xf16>
+}
