@@ -135,9 +135,14 @@ void DecomposeAttentionPass::runOnStaticShapes() {
       return signalPassFailure();
     }
   }
+  // What depends on weights alone, such as that of learned queries with themselves, becomes part of
+  // @prepare_weights, which has no graphs.
+  WeightValues weights(getOperation());
+  auto isRun = [&](AttentionOp op) {
+    return table && !weights.contains(op.getOutput()) && !refuseAttention(op, *table);
+  };
+  llvm::erase_if(ops, isRun);
   for (AttentionOp op : ops) {
-    if (table && !refuseAttention(op, *table))
-      continue;
     op.replaceAllUsesWith(Decomposition(op).run());
     op.erase();
   }

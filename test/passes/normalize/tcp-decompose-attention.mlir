@@ -50,3 +50,12 @@ func.func @negative(%q: tensor<1x4x32x64xf16>) -> tensor<1x4x32x64xf16> attribut
   %0 = tcp.attention %q, %q, %q {scale = -0.125 : f64} : tensor<1x4x32x64xf16>, tensor<1x4x32x64xf16>, tensor<1x4x32x64xf16> -> tensor<1x4x32x64xf16>
   return %0 : tensor<1x4x32x64xf16>
 }
+
+// Attention of weights alone is computed where weights are prepared, on the CPU.
+// CHECK-LABEL: func.func @of_weights
+// CHECK-NOT: tcp.attention
+// CHECK: tcp.softmax
+func.func @of_weights(%q: tensor<1x2x16x64xf16> {tcp.weight = "q"}, %v: tensor<1x2x16x64xf16> {tcp.weight = "v"}) -> tensor<1x2x16x64xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.attention %q, %q, %v {scale = 0.125 : f64} : tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16> -> tensor<1x2x16x64xf16>
+  return %0 : tensor<1x2x16x64xf16>
+}
