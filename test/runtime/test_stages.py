@@ -25,7 +25,7 @@ SPEEDS = Speeds(memory=sum(each.bytes for each in PLAN.tensors) / 10.0, cache=in
 def test_plans_that_compile_are_measured_later_where_a_kernel_is_preferred() -> None:
     first, later = stages(QUICK, PREFERRED, has_operations=True)
     assert [source for source, _ in first] == ["kernels", "precompiled", "cublaslt"]
-    assert later == [("A", 8)]
+    assert later == [("A", 4)]
 
 
 def test_other_graphs_have_one_stage() -> None:

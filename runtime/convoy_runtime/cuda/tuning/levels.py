@@ -78,6 +78,9 @@ _QUICK_NARROW_STEP: Final = replace(_QUICK_STEP, sources=(("A", 3),))
 _LIMITED_STEP: Final = Level(
     "limited", (("A", 1), ("FALLBACK", 1)), rounds=3, pool=0.5, ahead=True, kernels=1
 )
+#: On an H100 the best of four plans of heuristic A, or another candidate, is within 0.12 % of the
+#: best of eight: 25 of 20,532 us for the 1,214 graphs of 22 models, with 28 % fewer plans to build.
+_QUICK_PLANS: Final = 4
 _EVERYTHING: Final = (("A", ALL), ("B", ALL), ("FALLBACK", ALL), ("engines", ALL))
 TUNE_LEVELS: Final = {
     "limited": replace(
@@ -89,7 +92,7 @@ TUNE_LEVELS: Final = {
     ),
     "quick": replace(
         _QUICK_STEP,
-        sources=(("A", 8), ("precompiled", ALL)),
+        sources=(("A", _QUICK_PLANS), ("precompiled", ALL)),
         cublaslt=4,
         alternatives=1,
         of_steps=_QUICK_STEP,
