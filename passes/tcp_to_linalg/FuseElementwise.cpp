@@ -2,6 +2,7 @@
 
 // Fuses generics whose intermediate tensor has no other user, without duplicating computations.
 
+#include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -47,9 +48,55 @@ static bool shouldFuse(OpOperand *operand) {
   return consumer.getNumReductionLoops() == 0 && isMove(producer);
 }
 
+namespace {
+
+/// Reads a move through a reshape that only removes dims of size 1, as that of one of several
+/// stacked tensors, so that the move can be fused.
+struct ReadThroughUnitDims : public OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      auto collapse = input->get().getDefiningOp<tensor::CollapseShapeOp>();
+      auto producer =
+          collapse ? collapse.getSrc().getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
+      if (!producer || !isMove(producer) || producer.getNumReductionLoops() != 0 ||
+          !producer->hasOneUse() || !collapse->hasOneUse() || op.getNumReductionLoops() != 0)
+        continue;
+      SmallVector<AffineExpr> results;
+      ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+      AffineMap map = op.getMatchingIndexingMap(input);
+      for (auto [expr, dims] :
+           llvm::zip_equal(map.getResults(), collapse.getReassociationIndices())) {
+        const auto *moved = llvm::find_if(dims, [&](int64_t dim) { return shape[dim] != 1; });
+        for (int64_t dim : dims)
+          results.push_back(
+              moved != dims.end() && dim == *moved ? expr : rewriter.getAffineConstantExpr(0));
+      }
+      if (llvm::any_of(collapse.getReassociationIndices(), [&](ArrayRef<int64_t> dims) {
+            return llvm::count_if(dims, [&](int64_t dim) { return shape[dim] != 1; }) > 1;
+          }))
+        continue;
+      SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+      maps[input->getOperandNumber()] =
+          AffineMap::get(map.getNumDims(), 0, results, rewriter.getContext());
+      rewriter.modifyOpInPlace(op, [&] {
+        input->set(collapse.getSrc());
+        op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+      });
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "reads no move without its dims of size 1");
+  }
+};
+
+} // namespace
+
 void FuseElementwisePass::runOnOperation() {
   MLIRContext *context = &getContext();
   RewritePatternSet patterns(context);
+  if (convoy::tcp::getTarget(getOperation()) == convoy::tcp::Target::Cuda)
+    patterns.add<ReadThroughUnitDims>(context);
   linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
   linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
   tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);

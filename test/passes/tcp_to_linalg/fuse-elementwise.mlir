@@ -31,6 +31,28 @@ func.func @residual(%x: tensor<1x8x8x4xf16>, %bias: tensor<1x1x1x4xf16>, %r: ten
   return %2 : tensor<1x8x8x4xf16>
 }
 
+// One of several stacked tensors is transposed where it is, on the GPU.
+// CHECK-LABEL: func.func @stacked
+// CHECK-NOT: tensor.collapse_shape
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+// CHECK-LABEL: func.func @stacked_cpu
+// CHECK: tensor.collapse_shape
+// CHECK: return
+func.func @stacked(%x: tensor<2x8x3x4x16xf16>) -> tensor<2x4x8x16xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.slice %x {starts = array<i64: 0, 0, 1, 0, 0>, sizes = array<i64: 2, 8, 1, 4, 16>, strides = array<i64: 1, 1, 1, 1, 1>} : tensor<2x8x3x4x16xf16> -> tensor<2x8x1x4x16xf16>
+  %1 = tcp.reshape %0 : tensor<2x8x1x4x16xf16> -> tensor<2x8x4x16xf16>
+  %2 = tcp.transpose %1 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x8x4x16xf16> -> tensor<2x4x8x16xf16>
+  return %2 : tensor<2x4x8x16xf16>
+}
+func.func @stacked_cpu(%x: tensor<2x8x3x4x16xf16>) -> tensor<2x4x8x16xf16> attributes {tcp.target = "cpu"} {
+  %0 = tcp.slice %x {starts = array<i64: 0, 0, 1, 0, 0>, sizes = array<i64: 2, 8, 1, 4, 16>, strides = array<i64: 1, 1, 1, 1, 1>} : tensor<2x8x3x4x16xf16> -> tensor<2x8x1x4x16xf16>
+  %1 = tcp.reshape %0 : tensor<2x8x1x4x16xf16> -> tensor<2x8x4x16xf16>
+  %2 = tcp.transpose %1 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x8x4x16xf16> -> tensor<2x4x8x16xf16>
+  return %2 : tensor<2x4x8x16xf16>
+}
+
 // A value with two users is computed once.
 // CHECK-LABEL: func.func @two_users
 // CHECK-COUNT-1: math.exp
