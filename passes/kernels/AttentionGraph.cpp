@@ -43,7 +43,9 @@ device::AttentionArguments AttentionGraph::arguments() const {
       distance = size == 1 ? 0 : word(stride);
   }
   arguments.scale = static_cast<float>(scale);
+  arguments.softcap = static_cast<float>(softcap);
   arguments.causal = causal;
+  arguments.window = word(window);
   return arguments;
 }
 
@@ -82,15 +84,43 @@ static bool isIndex(Value value, int64_t axis) {
   return op && op.getAxis() == axis;
 }
 
-/// The scores before a causal mask, or `value` if there is none.
-static Value withoutCausalMask(Value value) {
+/// The scores before a select of them where `kept` and of minus infinity elsewhere; null if `value`
+/// is none. Sets `kept`.
+static Value withoutSelect(Value value, Value &kept) {
   cudnn::PointwiseOp select = pointwise(value, PointwiseMode::BinarySelect);
-  if (!select)
+  if (!select || constant(select.getInputs()[1]) != -std::numeric_limits<double>::infinity())
+    return {};
+  kept = select.getInputs()[2];
+  return select.getInputs()[0];
+}
+
+/// The scores before a mask of the columns outside of a window, or `value` if there is none. Sets
+/// `window`.
+static Value withoutWindow(Value value, int64_t &window) {
+  Value condition, scores = withoutSelect(value, condition);
+  cudnn::PointwiseOp kept =
+      scores ? pointwise(condition, PointwiseMode::CmpGt) : cudnn::PointwiseOp();
+  cudnn::PointwiseOp moved =
+      kept ? pointwise(kept.getInputs()[0], PointwiseMode::Add) : cudnn::PointwiseOp();
+  if (!moved || !isIndex(moved.getInputs()[0], 3) || !isIndex(kept.getInputs()[1], 2))
     return value;
-  cudnn::PointwiseOp kept = pointwise(select.getInputs()[2], PointwiseMode::CmpGe);
-  bool matches = constant(select.getInputs()[1]) == -std::numeric_limits<double>::infinity() &&
-                 kept && isIndex(kept.getInputs()[0], 2) && isIndex(kept.getInputs()[1], 3);
-  return matches ? select.getInputs()[0] : Value();
+  std::optional<double> distance = constant(moved.getInputs()[1]);
+  if (!distance || *distance < 1 || *distance != std::floor(*distance) ||
+      *distance > std::numeric_limits<int32_t>::max())
+    return value;
+  window = static_cast<int64_t>(*distance);
+  return scores;
+}
+
+/// The scores before a causal mask, or `value` if there is none; null for any other select.
+static Value withoutCausalMask(Value value) {
+  if (!pointwise(value, PointwiseMode::BinarySelect))
+    return value;
+  Value condition, scores = withoutSelect(value, condition);
+  cudnn::PointwiseOp kept =
+      scores ? pointwise(condition, PointwiseMode::CmpGe) : cudnn::PointwiseOp();
+  bool matches = kept && isIndex(kept.getInputs()[0], 2) && isIndex(kept.getInputs()[1], 3);
+  return matches ? scores : Value();
 }
 
 /// Whether the operands have one batch for each of the query's, key and value the same heads, which
@@ -137,10 +167,10 @@ std::optional<AttentionGraph> matchAttentionGraph(cudnn::GraphOp graph) {
   if (!logarithm || logarithm.getInputs()[0] != quotient.getInputs()[1])
     return std::nullopt;
 
-  Value masked = withoutCausalMask(scores);
+  Value inWindow = withoutWindow(scores, form.window), masked = withoutCausalMask(inWindow);
   if (!masked)
     return std::nullopt;
-  form.causal = masked != scores;
+  form.causal = masked != inWindow;
   if (form.hasMask) {
     cudnn::PointwiseOp sum = pointwise(masked, PointwiseMode::Add);
     if (!sum || sum.getInputs()[1] != graph.getArgument(3))
@@ -149,6 +179,16 @@ std::optional<AttentionGraph> matchAttentionGraph(cudnn::GraphOp graph) {
   }
   cudnn::PointwiseOp scaled = pointwise(masked, PointwiseMode::Mul);
   std::optional<double> scale = scaled ? constant(scaled.getInputs()[1]) : std::nullopt;
+  cudnn::PointwiseOp tanh =
+      scale ? pointwise(scaled.getInputs()[0], PointwiseMode::TanhFwd) : cudnn::PointwiseOp();
+  if (tanh) {
+    form.softcap = *scale;
+    scaled = pointwise(tanh.getInputs()[0], PointwiseMode::Mul);
+    std::optional<double> inner = scaled ? constant(scaled.getInputs()[1]) : std::nullopt;
+    if (!inner || form.softcap <= 0)
+      return std::nullopt;
+    scale = *inner * form.softcap;
+  }
   auto first = scaled ? scaled.getInputs()[0].getDefiningOp<cudnn::MatmulOp>() : cudnn::MatmulOp();
   if (!scale || !first || first.getA() != graph.getArgument(0) ||
       first.getB() != graph.getArgument(1) || first.getMOverride() || first.getNOverride() ||

@@ -11,11 +11,12 @@ namespace convoy {
 
 /// softmax(scale * q * k + mask) * v, with k already transposed, as `buildAttentionGraph` of
 /// passes/fusion writes it: arguments q, k, v and the mask, and two results, of which the second
-/// one is the logarithms of the sums of exponentials.
+/// one is the logarithms of the sums of exponentials. A softcap and a window are 0 if there is none.
 struct AttentionGraph {
   cudnn::GraphOp graph;
-  double scale = 1;
+  double scale = 1, softcap = 0;
   bool hasMask = false, causal = false;
+  int64_t window = 0;
 
   cudnn::TensorDescType argument(unsigned number) const;
   cudnn::TensorDescType result() const;

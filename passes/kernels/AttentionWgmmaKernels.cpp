@@ -43,14 +43,18 @@ static int64_t stepsOf(int64_t columns, int64_t columnsOfStep) {
   return llvm::divideCeil(columns, columnsOfStep);
 }
 
-/// The time of all blocks of a head relative to others: a causal mask hides columns from most.
+/// The time of all blocks of a head relative to others: a causal mask and a window hide columns
+/// from most.
 static int64_t costOf(const AttentionArguments &arguments, Shape shape, int64_t columns) {
   int64_t cost = 0;
   for (int64_t end = shape.rows(), last = 0; last < arguments.rows; end += shape.rows()) {
     last = std::min<int64_t>(end, arguments.rows);
     int64_t seen =
         arguments.causal ? std::min<int64_t>(last, arguments.columns) : arguments.columns;
-    cost += stepsOf(seen, columns) * (columns + kStepColumns);
+    int64_t hidden =
+        arguments.window > 0 ? std::max<int64_t>(end - shape.rows() - arguments.window + 1, 0) : 0;
+    int64_t steps = stepsOf(seen, columns), first = std::min(hidden / columns, steps - 1);
+    cost += (steps - first) * (columns + kStepColumns);
   }
   return cost;
 }

@@ -4,7 +4,7 @@
 // a step are in registers, and the sum is scaled when the largest score of its row grows. For
 // windows, masks and short sequences, where cuDNN's kernels take several times their bytes.
 
-#include "device.h"
+#include "attention.h"
 
 namespace {
 
@@ -19,7 +19,6 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
   constexpr int kColumns = kAttentionColumns, kStages = kAttentionStages, kChunks = kDepth / 8;
   // 16 additional bytes, so that neighboring rows are in different banks.
   constexpr int kPitch = kDepth * 2 + 16, kTile = kColumns * kPitch;
-  constexpr float kLog2e = 1.44269504f, kLn2 = 0.69314718f, kHidden = -__builtin_inff();
   const int thread = threadId(), lane = thread % 32, warp = thread / 32;
   const int together = 16 * attention.warps, strips = (attention.rows + together - 1) / together;
   const int strip = blockId() % strips, head = blockId() / strips % attention.heads,
@@ -52,8 +51,9 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
   };
   const int lastRow = min(strip * together + together, attention.rows) - 1,
             columns = attention.causal ? min(attention.columns, lastRow + 1) : attention.columns;
-  const int steps = (columns + kColumns - 1) / kColumns;
-  copy(0);
+  const int steps = (columns + kColumns - 1) / kColumns,
+            firstStep = firstStepOf(attention.window, strip * together, kColumns, steps);
+  copy(firstStep);
   commitCopies();
 
   u32 queries[kDepth / 16][4];
@@ -70,7 +70,7 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
 
   float sums[kDepth / 8][4] = {}, totals[2] = {}, largest[2] = {kHidden, kHidden};
 #pragma unroll 1
-  for (int step = 0; step < steps; ++step) {
+  for (int step = firstStep; step < steps; ++step) {
     if (step + 1 < steps)
       copy(step + 1);
     commitCopies();
@@ -91,6 +91,7 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
 
     // In units of ln 2, for exp2.
     const float scale = attention.scale * kLog2e;
+    const bool isCapped = attention.softcap > 0;
     const int firstColumn = step * kColumns + lane % 4 * 2;
     float most[2] = {largest[0], largest[1]};
 #pragma unroll
@@ -98,14 +99,16 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int at = row + i / 2 * 8, column = firstColumn + j * 8 + i % 2;
-        float score = scores[j][i] * scale;
+        float score = isCapped ? capped(scores[j][i], attention.scale, attention.softcap)
+                               : scores[j][i] * scale;
         if (mask) {
           const long place = (long)batch * attention.mask[0] + (long)head * attention.mask[1] +
                              (long)min(at, attention.rows - 1) * attention.mask[2] +
                              (long)min(column, attention.columns - 1) * attention.mask[3];
           score += (float)mask[place] * kLog2e;
         }
-        if (column >= attention.columns || (attention.causal && column > at))
+        if (column >= attention.columns || (attention.causal && column > at) ||
+            isBefore(attention.window, column, at))
           score = kHidden;
         scores[j][i] = score;
         most[i / 2] = __builtin_fmaxf(most[i / 2], score);

@@ -4,6 +4,7 @@
 // attention.cu. Each group of four warps computes 64 rows, and all groups of a block read the same
 // steps of keys and values. While one group computes exponentials, others multiply.
 
+#include "attention.h"
 #include "wgmma.h"
 
 namespace {
@@ -18,7 +19,6 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
                 kStages = kAttentionWgmmaStages, kSlabs = (kDepth + kAcross - 1) / kAcross,
                 kMatrices = kColumns / 8;
   constexpr int kSlabBytes = kColumns * 128, kFactorBytes = kSlabs * kSlabBytes;
-  constexpr float kLog2e = 1.44269504f, kLn2 = 0.69314718f, kHidden = -__builtin_inff();
   const AttentionArguments attention = arguments.attention;
   const int threads = attention.warps * 32, together = attention.warps * 16;
   const u32 thread = threadId(), lane = thread % 32, warp = shuffle(thread / 32, 0);
@@ -40,7 +40,8 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
 
   const int lastRow = min(firstRow + together, attention.rows) - 1,
             columns = attention.causal ? min(attention.columns, lastRow + 1) : attention.columns,
-            steps = (columns + kColumns - 1) / kColumns;
+            steps = (columns + kColumns - 1) / kColumns,
+            firstStep = firstStepOf(attention.window, firstRow, kColumns, steps);
   const bool isShared = arguments.mask == kMaskOfColumns;
   const int maskBytes = isShared ? (attention.columns + kColumns - 1) / kColumns * kColumns * 4 : 0;
   float *const biases = (float *)shared;
@@ -76,13 +77,14 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
   };
   copyLines(base, together, from(q, attention.query, head), attention.query[2], firstRow,
             attention.rows, attention.depth);
-  copy(0);
+  copy(firstStep);
   commitCopies();
 
-  // In units of ln 2, for exp2. Scores that are neither masked nor scaled by a negative number are
-  // scaled together with the subtraction of the largest one.
+  // In units of ln 2, for exp2. Scores that are neither masked, capped nor scaled by a negative
+  // number are scaled together with the subtraction of the largest one.
+  const bool isCapped = attention.softcap > 0, isMasked = arguments.mask != kNoMask,
+             isScaled = isMasked || isCapped || !(attention.scale > 0);
   const float scale = attention.scale * kLog2e;
-  const bool isMasked = arguments.mask != kNoMask, isScaled = isMasked || !(attention.scale > 0);
   const float unit = isScaled ? 1 : scale;
   const T *const masks = mask + (long)batch * attention.mask[0] + (long)head * attention.mask[1];
   if (isShared)
@@ -93,7 +95,7 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
 
   float sums[kDepth / 8][4] = {}, totals[2] = {}, largest[2] = {kHidden, kHidden};
 #pragma unroll 1
-  for (int step = 0; step < steps; ++step) {
+  for (int step = firstStep; step < steps; ++step) {
     waitCopies<0>();
     fenceFactors();
     // The slot of the previous step is filled next.
@@ -152,8 +154,11 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
               Element<T>::unpack(pairs[j][i], masked[2 * i], masked[2 * i + 1]);
           }
 #pragma unroll
-          for (int i = 0; i < 4; ++i)
-            scores[j][i] = scores[j][i] * scale + (isShared ? masked[i] : masked[i] * kLog2e);
+          for (int i = 0; i < 4; ++i) {
+            const float score = isCapped ? capped(scores[j][i], attention.scale, attention.softcap)
+                                         : scores[j][i] * scale;
+            scores[j][i] = score + (isShared ? masked[i] : masked[i] * kLog2e);
+          }
         }
       float most[4] = {largest[0], kHidden, largest[1], kHidden};
 #pragma unroll
@@ -162,7 +167,8 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
         for (int i = 0; i < 4; ++i) {
           const int last = attention.causal ? min(row + i / 2 * 8, attention.columns - 1)
                                             : attention.columns - 1;
-          if (isPartial && j * 8 + i % 2 > last - column)
+          if (isPartial && (j * 8 + i % 2 > last - column ||
+                            isBefore(attention.window, column + j * 8 + i % 2, row + i / 2 * 8)))
             scores[j][i] = kHidden;
           most[i] = __builtin_fmaxf(most[i], scores[j][i]);
         }
@@ -198,17 +204,19 @@ DEVICE void attend(const T *q, const T *k, const T *v, const T *mask, T *y, floa
       totals[0] += parts[0] + parts[1];
       totals[1] += parts[2] + parts[3];
     };
-    // A warp's rows see all columns of the step, some, or none. With zeros that are not in assembly
-    // the compiler writes them before the branch, to registers that scores occupy otherwise.
+    // A warp's rows see all columns of the step, some, or none. The compiler writes zeros that it
+    // knows before the branch, to registers that scores occupy otherwise.
     const int end = firstColumn + kColumns;
     if ((attention.rows % together != 0 && warpRow >= attention.rows) ||
-        (attention.causal && firstColumn > warpRow + 15))
+        (attention.causal && firstColumn > warpRow + 15) ||
+        isBefore(attention.window, end - 1, warpRow))
 #pragma unroll
       for (auto &four : powers)
 #pragma unroll
         for (u32 &each : four)
-          asm volatile("mov.b32 %0, 0;" : "=r"(each));
-    else if ((end <= attention.columns || isShared) && (!attention.causal || end <= warpRow + 1))
+          each = zero();
+    else if ((end <= attention.columns || isShared) && (!attention.causal || end <= warpRow + 1) &&
+             !isBefore(attention.window, firstColumn, warpRow + 15))
       soften(false);
     else
       soften(true);

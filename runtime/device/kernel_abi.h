@@ -37,7 +37,9 @@ struct EpilogueArguments {
 };
 
 /// attention.cu: y = softmax(scale * q * transpose(k) + mask) * v for every batch and head. With
-/// `causal`, a row sees the columns up to its own number.
+/// `causal`, a row sees the columns up to its own number, and with a positive `window` those less
+/// than `window` before it. With a positive `softcap`, a scaled product s becomes
+/// softcap * tanh(s / softcap) before the mask.
 struct AttentionArguments {
   int heads, keyHeads; ///< `keyHeads` of k and v, which divide the heads of q
   int rows, columns;   ///< of the scores: rows of q; rows of k and v
@@ -45,8 +47,8 @@ struct AttentionArguments {
   /// Distances in elements: of batches, heads and rows; of the mask also of columns. 0 for a dim of
   /// the mask of size 1.
   int query[3], key[3], value[3], mask[4], result[3];
-  float scale;
-  int causal;
+  float scale, softcap;
+  int causal, window;
   int warps; ///< warps per block; each computes 16 rows
 };
 /// Columns of the scores per step, and number of steps in shared memory.

@@ -34,6 +34,12 @@ DEVICE u32 again(u32 value) {
   asm volatile("" : "+r"(value));
   return value;
 }
+/// 0, written where it is called.
+DEVICE u32 zero() {
+  u32 number;
+  asm volatile("mov.b32 %0, 0;" : "=r"(number));
+  return number;
+}
 DEVICE u64 again(u64 value) {
   return (u64)(u32)(value >> 32) << 32 | shuffle(again((u32)value), 0);
 }

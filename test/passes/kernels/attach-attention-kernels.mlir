@@ -36,7 +36,7 @@ func.func @causal(%q: tensor<2x8x512x96xbf16>, %k: tensor<2x2x512x96xbf16>) -> t
 
 // 197 columns are two steps of 112. A mask of one row is in shared memory; its members at the end of
 // the arguments are 2 batches and form 1.
-// CHECK: llvm.mlir.constant(dense<[{{.*}}, 2, 1]> : tensor<27xi32>)
+// CHECK: llvm.mlir.constant(dense<[{{.*}}, 2, 1]> : tensor<29xi32>)
 // CHECK: cudnn.graph @attention_mask_0(
 // CHECK-SAME: grid = 24 : i64, name = "attention_mask_0_wgmma_64x112", shared_bytes = 67456 : i64
 // CHECK-SAME: grid = 12 : i64, name = "attention_mask_0_wgmma_128x80", shared_bytes = 59328 : i64
@@ -49,7 +49,7 @@ func.func @one_row(%q: tensor<2x3x197x64xf16>, %m: tensor<2x1x1x197xf16>) -> ten
 // -----
 
 // A mask of many rows is read for each score, and leaves registers for fewer columns.
-// CHECK: llvm.mlir.constant(dense<[{{.*}}, 2, 2]> : tensor<27xi32>)
+// CHECK: llvm.mlir.constant(dense<[{{.*}}, 2, 2]> : tensor<29xi32>)
 // CHECK: cudnn.graph @attention_mask_0(
 // CHECK-SAME: name = "attention_mask_0_wgmma_64x96"
 // CHECK-SAME: name = "attention_mask_0_wgmma_128x64"

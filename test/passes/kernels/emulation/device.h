@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Takes the place of runtime/device/device.h: the instructions that recurrent.h and product.h use,
-// on the host. Every thread of a grid is a fiber (grid.cpp). Addresses of shared memory are
-// offsets.
+// Takes the place of runtime/device/device.h: the instructions that recurrent.h, product.h and the
+// kernels for attention use, on the host. Every thread of a grid is a fiber (grid.cpp). Addresses
+// of shared memory are offsets.
 
 #ifndef CONVOY_EMULATION_DEVICE_H
 #define CONVOY_EMULATION_DEVICE_H
@@ -48,6 +48,12 @@ void syncWarp();
 /// For each of four matrices, the address that the lane of this lane's row has: lane i has that of
 /// row i % 8 of matrix i / 8.
 void shareRows(u32 address, u32 (&rows)[4]);
+/// Like shareRows, the addresses of the rows 2 * i and 2 * i + 1 of lane i modulo 4.
+void shareTwoRows(u32 address, u32 (&rows)[4][2]);
+/// The value of lane `lane` of the four that this lane is one of.
+u32 laneOfFour(u32 value, int lane);
+/// The value of the lane whose number differs in the bits of `distance`.
+u32 exchange(u32 value, int distance);
 /// What a warp multiplies in mma.m16n8k16 and mma.m16n8k8.
 enum class Factor { F16, Bf16, Tf32 };
 void multiplyWarp(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1, Factor factor);
@@ -83,6 +89,15 @@ DEVICE void loadMatrices(u32 (&to)[4], u32 address) {
   for (int i = 0; i < 4; ++i)
     to[i] = loadWord(rows[i] + threadId() % 4 * 4);
 }
+DEVICE void loadTransposed(u32 (&to)[4], u32 address) {
+  u32 rows[4][2];
+  shareTwoRows(address, rows);
+  const u32 column = threadId() % 32 / 4;
+  for (int i = 0; i < 4; ++i)
+    for (int half = 0; half < 2; ++half)
+      std::memcpy(reinterpret_cast<char *>(&to[i]) + half * 2,
+                  sharedMemory(-1, rows[i][half]) + column * 2, 2);
+}
 DEVICE void storeMatrices(u32 address, const u32 (&from)[4]) {
   u32 rows[4];
   shareRows(address, rows);
@@ -107,6 +122,9 @@ DEVICE void commitCopies() {}
 template <int pending> DEVICE void waitCopies() {}
 /// Of a value that all lanes have.
 DEVICE u32 shuffle(u32 value, int) { return value; }
+DEVICE float shuffleXor(float value, int distance) {
+  return __builtin_bit_cast(float, exchange(__builtin_bit_cast(u32, value), distance));
+}
 DEVICE void storeCluster(u32 address, u32 rank, u32x4 four) {
   std::memcpy(sharedMemory(static_cast<int>(rank), address), &four, sizeof four);
 }
@@ -135,7 +153,9 @@ template <typename T> struct Element {
 };
 
 DEVICE int min(int a, int b) { return a < b ? a : b; }
+DEVICE int max(int a, int b) { return a > b ? a : b; }
 DEVICE float exp2(float value) { return ::exp2f(value); }
+DEVICE float log2(float value) { return ::log2f(value); }
 DEVICE float reciprocal(float value) { return 1 / value; }
 
 #endif // CONVOY_EMULATION_DEVICE_H

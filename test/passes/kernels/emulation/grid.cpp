@@ -204,6 +204,33 @@ void shareRows(u32 address, u32 (&rows)[4]) {
   syncWarp();
 }
 
+void shareTwoRows(u32 address, u32 (&rows)[4][2]) {
+  const int lane = grid->running->thread % 32;
+  ownWarp().a[lane][0] = address;
+  syncWarp();
+  for (int i = 0; i < 4; ++i)
+    for (int half = 0; half < 2; ++half)
+      rows[i][half] = ownWarp().a[i * 8 + lane % 4 * 2 + half][0];
+  syncWarp();
+}
+
+/// The value of lane `other` of a warp whose lanes call this together.
+static u32 valueOf(u32 value, int other) {
+  ownWarp().a[grid->running->thread % 32][0] = value;
+  syncWarp();
+  const u32 found = ownWarp().a[other][0];
+  syncWarp();
+  return found;
+}
+
+u32 laneOfFour(u32 value, int lane) {
+  return valueOf(value, grid->running->thread % 32 / 4 * 4 + lane);
+}
+
+u32 exchange(u32 value, int distance) {
+  return valueOf(value, grid->running->thread % 32 ^ distance);
+}
+
 void initBarrier(u32 address, int arrivals) {
   grid->block().copyBarriers[address] = {arrivals, arrivals, 0, 0};
 }
