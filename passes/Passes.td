@@ -299,13 +299,14 @@ def TcpRaiseAttentionPass : StaticShapesPass<"tcp-raise-attention", "::mlir::fun
   let summary = "find attention that is written as products and a softmax";
   let description = [{
     For `cuda`, products and the softmax between them become `tcp.attention` where the support table
-    accepts it. The scores may be scaled by positive numbers, also before their product, and masks
-    may be added to them or replace them. Batch and heads may be one dim. Nothing else uses the
-    scores. Rows of a mask that hide all columns become NaN, which a softmax computes for them:
+    accepts it. The scores may be scaled by positive numbers, also before their product; a tanh of
+    them, which a positive number may scale, is a softcap; and masks may be added to them or replace
+    them. Batch and heads may be one dim. Nothing else uses the scores. Rows of a mask that hide all columns become NaN, which a softmax computes for them:
     `tcp.attention` makes them 0. `@prepare_weights` does that for masks that are constant.
 
     For both targets, a mask that hides the columns after the own index of each row becomes
-    `causal`, a mask of zeros is dropped, and heads of key and value that are repeated are shared.
+    `causal`, one that hides those a number before it or more becomes `window`, a mask of zeros is
+    dropped, and heads of key and value that are repeated are shared.
 
     ```mlir
     %0 = tcp.matmul %q, %kt : tensor<1x12x128x64xf16>, tensor<1x12x64x128xf16> -> tensor<1x12x128x128xf16>

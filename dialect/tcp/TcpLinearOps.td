@@ -160,7 +160,9 @@ def Tcp_AttentionOp : Tcp_Op<"attention", [SameOperandsAndResultElementType, Tcp
     (aten.scaled_dot_product_attention). With query B x H x M x D, key B x G x N x D and value
     B x G x N x E the result is B x H x M x E; heads `i * H / G` to `(i + 1) * H / G - 1` of the query
     share head `i` of key and value. With `causal`, a row of the query ignores the columns after its
-    own index. Rows whose scores are all minus infinity are 0.
+    own index, and with `window` those that are `window` or more before it. With `softcap`, a scaled
+    product `s` becomes `softcap * tanh(s / softcap)` before the mask. Rows whose scores are all minus
+    infinity are 0.
 
     **Constraints**
 
@@ -168,6 +170,8 @@ def Tcp_AttentionOp : Tcp_Op<"attention", [SameOperandsAndResultElementType, Tcp
     * (c2) the heads of the key divide those of the query.
     * (c3) each dim of the mask is that of B x H x M x N, or 1.
     * (c4) the output has the shape that follows from the operands.
+    * (c5) `softcap` is positive and finite.
+    * (c6) `window` is positive.
 
     ```mlir
     %o = tcp.attention %q, %k, %v mask %m {scale = 0.125 : f64}
@@ -175,9 +179,11 @@ def Tcp_AttentionOp : Tcp_Op<"attention", [SameOperandsAndResultElementType, Tcp
     ```
   }];
   let arguments = (ins Tcp_FloatTensor:$query, Tcp_FloatTensor:$key, Tcp_FloatTensor:$value, Optional<Tcp_FloatTensor>:$mask,
-                       F64Attr:$scale, UnitAttr:$causal);
+                       F64Attr:$scale, UnitAttr:$causal, OptionalAttr<F64Attr>:$softcap,
+                       OptionalAttr<I64Attr>:$window);
   let results = (outs Tcp_FloatTensor:$output);
   let assemblyFormat = "$query `,` $key `,` $value (`mask` $mask^)? attr-dict `:` type(operands) `->` type($output)";
+  let hasVerifier = 1;
 }
 
 #endif // CONVOY_TCP_LINEAR_OPS

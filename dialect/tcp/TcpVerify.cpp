@@ -85,6 +85,17 @@ LogicalResult Conv1dOp::verify() { return verifyConv(*this, 1); }
 LogicalResult Conv2dOp::verify() { return verifyConv(*this, 2); }
 LogicalResult Conv3dOp::verify() { return verifyConv(*this, 3); }
 
+LogicalResult AttentionOp::verify() {
+  // attention_c5
+  if (getSoftcap() && !(getSoftcap()->isFiniteNonZero() && !getSoftcap()->isNegative()))
+    return emitOpError("expects a positive, finite 'softcap', but got ")
+           << getSoftcap()->convertToDouble();
+  // attention_c6
+  if (getWindowAttr() && getWindowAttr().getInt() <= 0)
+    return emitOpError("expects a positive 'window', but got ") << getWindowAttr().getInt();
+  return success();
+}
+
 LogicalResult ConvTransposeOp::verify() {
   int64_t spatialRank = getStride().size();
   // conv_transpose_c1

@@ -64,6 +64,11 @@ public:
 
 private:
   Type dtype() { return op.getQuery().getType().getElementType(); }
+  /// The window, if it hides any score.
+  std::optional<int64_t> window() {
+    IntegerAttr attr = op.getWindowAttr();
+    return attr && attr.getInt() < scores[2] ? std::optional(attr.getInt()) : std::nullopt;
+  }
   TensorDescType desc(ArrayRef<int64_t> shape, Type type) const {
     return TensorDescType::get(shape, type, /*channelsLast=*/false);
   }
@@ -85,7 +90,18 @@ private:
     return cudnn::ReductionOp::create(builder, loc, desc(sums, f32), x, mode, f32,
                                       /*is_deterministic=*/nullptr);
   }
+  /// The index of each score along `axis`.
+  Value indexOf(Value x, int64_t axis) {
+    auto made = cudnn::PointwiseOp::create(builder, loc, desc(scores, builder.getI32Type()),
+                                           PointwiseMode::GenIndex, x, builder.getI32Type());
+    made.setAxis(axis);
+    return made.getY();
+  }
+  /// `x` where the comparison of `lhs` and `rhs` is true, elsewhere minus infinity.
+  Value keepWhere(Value x, PointwiseMode compare, Value lhs, Value rhs);
+  Value scale(Value x);
   Value maskCausal(Value x);
+  Value maskOutside(Value x, int64_t window);
   /// The softmax of `x` in the type of the operands. Sets `logarithms`.
   Value softmax(Value x);
 
@@ -125,19 +141,32 @@ TensorDescType AttentionBuilder::resultType() {
                              TensorDescType::kDefaultAlignment);
 }
 
-Value AttentionBuilder::maskCausal(Value x) {
-  auto index = [&](int64_t axis) {
-    auto made = cudnn::PointwiseOp::create(builder, loc, desc(scores, builder.getI32Type()),
-                                           PointwiseMode::GenIndex, x, builder.getI32Type());
-    made.setAxis(axis);
-    return made.getY();
-  };
-  Value row = index(2), column = index(3);
-  Value kept = cudnn::PointwiseOp::create(builder, loc, desc(scores, builder.getI1Type()),
-                                          PointwiseMode::CmpGe, ValueRange{row, column},
-                                          builder.getI1Type());
+Value AttentionBuilder::scale(Value x) {
+  double scale = op.getScale().convertToDouble();
+  if (!op.getSoftcap())
+    return scoresOf(PointwiseMode::Mul, {x, number(scale)});
+  double softcap = op.getSoftcap()->convertToDouble();
+  x = scoresOf(PointwiseMode::Mul, {x, number(scale / softcap)});
+  return scoresOf(PointwiseMode::Mul, {scoresOf(PointwiseMode::TanhFwd, x), number(softcap)});
+}
+
+Value AttentionBuilder::keepWhere(Value x, PointwiseMode compare, Value lhs, Value rhs) {
+  Value kept = cudnn::PointwiseOp::create(builder, loc, desc(scores, builder.getI1Type()), compare,
+                                          ValueRange{lhs, rhs}, builder.getI1Type());
   return scoresOf(PointwiseMode::BinarySelect,
                   {x, number(-std::numeric_limits<double>::infinity()), kept});
+}
+
+Value AttentionBuilder::maskCausal(Value x) {
+  Value row = indexOf(x, 2), column = indexOf(x, 3);
+  return keepWhere(x, PointwiseMode::CmpGe, row, column);
+}
+
+Value AttentionBuilder::maskOutside(Value x, int64_t window) {
+  Value row = indexOf(x, 2), column = indexOf(x, 3);
+  // cudnn-frontend writes the left bound of a band so.
+  column = scoresOf(PointwiseMode::Add, {column, number(static_cast<double>(window))});
+  return keepWhere(x, PointwiseMode::CmpGt, column, row);
 }
 
 Value AttentionBuilder::softmax(Value x) {
@@ -188,17 +217,23 @@ std::optional<GroupGraph> AttentionBuilder::build(StringRef name, std::string &r
   builder.setInsertionPointToStart(&graph->getBody().front());
   Value here = cudnn::MatmulOp::create(builder, loc, desc(scores, f32), graph->getArgument(0),
                                        graph->getArgument(1), f32);
-  here = scoresOf(PointwiseMode::Mul, {here, number(op.getScale().convertToDouble())});
+  here = scale(here);
   if (op.getMask())
     here = scoresOf(PointwiseMode::Add, {here, graph->getArgument(3)});
   if (op.getCausal())
     here = maskCausal(here);
+  if (std::optional<int64_t> width = window())
+    here = maskOutside(here, *width);
   here = cudnn::MatmulOp::create(builder, loc, output, softmax(here), graph->getArgument(2), f32);
   cudnn::ReturnOp::create(builder, loc, {here, logarithms});
   GraphForm form;
-  form.attention = {dtype(), std::max(query.getShape()[3], value.getShape()[3]),
+  form.attention = {dtype(),
+                    std::max(query.getShape()[3], value.getShape()[3]),
                     query.getShape()[3] % 8 == 0 && value.getShape()[3] % 8 == 0,
-                    static_cast<bool>(op.getMask()), op.getCausal()};
+                    static_cast<bool>(op.getMask()),
+                    op.getCausal(),
+                    op.getSoftcap().has_value(),
+                    window().has_value()};
   return GroupGraph{std::move(graph), std::move(form), std::move(arguments)};
 }
 

@@ -16,7 +16,7 @@ namespace convoy {
 llvm::SmallVector<mlir::Operation *> isolateAttention(tcp::AttentionOp op);
 
 /// Converts a group of `op` to the operations that cuDNN recognizes as attention: a product, a
-/// scale, the mask, a softmax and a second product. Fails with the reason in `reason`.
+/// scale and softcap, the mask, a softmax and a second product. Fails with the reason in `reason`.
 std::optional<GroupGraph> buildAttentionGraph(mlir::OpBuilder &builder, llvm::StringRef name,
                                               tcp::AttentionOp op, const GroupOps &group,
                                               std::string &reason);

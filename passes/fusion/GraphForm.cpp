@@ -324,10 +324,14 @@ std::string GraphForm::pattern() const {
   SmallVector<std::string> before, after;
   if (attention) {
     before.push_back(anchorName().str());
+    if (attention->softcap)
+      after.push_back("softcap");
     if (attention->mask)
       after.push_back("mask");
     if (attention->causal)
       after.push_back("causal");
+    if (attention->window)
+      after.push_back("window");
   }
   for (const GraphStep &step : steps) {
     if (!step.role)

@@ -302,7 +302,9 @@ std::optional<std::string> SupportTable::refuseAttention(const AttentionQuery &q
   for (const Attention &row : attention) {
     auto has = [](const auto &list, const auto &value) { return llvm::is_contained(list, value); };
     bool scores = has(row.scores, "scale") && (!query.mask || has(row.scores, "bias")) &&
-                  (!query.causal || has(row.scores, "causal"));
+                  (!query.causal || has(row.scores, "causal")) &&
+                  (!query.softcap || has(row.scores, "softcap")) &&
+                  (!query.window || has(row.scores, "window"));
     if (!has(row.stats, "stored") || !scores || !has(row.dtypes, dtype))
       continue;
     if (!has(row.depthMultipleOf, multiple))

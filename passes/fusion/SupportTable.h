@@ -35,7 +35,7 @@ struct AttentionQuery {
   mlir::Type dtype;      ///< of the operands
   int64_t depth = 0;     ///< the larger one of the last dims of the query and of the value
   bool isAligned = true; ///< whether both are multiples of 8
-  bool mask = false, causal = false;
+  bool mask = false, causal = false, softcap = false, window = false;
 };
 
 class SupportTable {

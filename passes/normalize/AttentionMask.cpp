@@ -4,6 +4,7 @@
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/common/Groups.h"
 #include "passes/normalize/Weights.h"
 
@@ -40,21 +41,106 @@ static std::optional<int64_t> indexDim(Value value) {
   return found - shape.begin();
 }
 
-bool isCausalCondition(Value condition, bool kept) {
-  auto compare = withoutRepeats(condition).getDefiningOp<CompareOp>();
-  if (!compare)
-    return false;
+/// The number that all elements of `value` are, or std::nullopt.
+static std::optional<int64_t> integerOf(Value value) {
+  DenseIntElementsAttr elements;
+  if (!matchPattern(withoutRepeats(value), m_Constant(&elements)) || !elements.isSplat())
+    return std::nullopt;
+  return elements.getSplatValue<APInt>().getSExtValue();
+}
+
+namespace {
+
+/// An index, and a number that is added to it.
+struct Position {
+  int64_t dim, offset;
+};
+
+} // namespace
+
+/// Offsets and sizes up to this limit have sums and differences in i32.
+static constexpr int64_t kMostOffset = int64_t(1) << 29;
+
+/// The position that `value` is, or std::nullopt.
+static std::optional<Position> positionOf(Value value) {
+  if (std::optional<int64_t> dim = indexDim(value))
+    return Position{*dim, 0};
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_present<AddOp, SubOp>(op) ||
+      getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() < 32)
+    return std::nullopt;
+  std::optional<int64_t> dim = indexDim(op->getOperand(0)), offset = integerOf(op->getOperand(1));
+  if (isa<AddOp>(op) && !dim) {
+    dim = indexDim(op->getOperand(1));
+    offset = integerOf(op->getOperand(0));
+  }
+  if (!dim || !offset || std::abs(*offset) > kMostOffset || shapeOf(value)[*dim] > kMostOffset)
+    return std::nullopt;
+  return Position{*dim, isa<AddOp>(op) ? *offset : -*offset};
+}
+
+Band Band::operator&(const Band &other) const {
+  Band both = {causal || other.causal, window ? window : other.window};
+  if (window && other.window)
+    both.window = std::min(*window, *other.window);
+  return both;
+}
+
+/// The band where `compare` is true (`kept`) or false (not `kept`).
+static std::optional<Band> bandOfCompare(CompareOp compare, bool kept) {
   ArrayRef<int64_t> shape = shapeOf(compare);
   auto rank = static_cast<int64_t>(shape.size());
   if (rank < 2 || shape[rank - 1] != shape[rank - 2])
-    return false;
-  std::optional<int64_t> lhs = indexDim(compare.getLhs()), rhs = indexDim(compare.getRhs());
-  // Row >= column, and the same with its sides exchanged.
-  if (lhs == rank - 2 && rhs == rank - 1)
-    return compare.getPredicate() == (kept ? ComparePredicate::Ge : ComparePredicate::Lt);
-  if (lhs == rank - 1 && rhs == rank - 2)
-    return compare.getPredicate() == (kept ? ComparePredicate::Le : ComparePredicate::Gt);
-  return false;
+    return std::nullopt;
+  std::optional<Position> lhs = positionOf(compare.getLhs()), rhs = positionOf(compare.getRhs());
+  if (!lhs || !rhs)
+    return std::nullopt;
+  // The row minus the column is at least `bound`, or at most.
+  ComparePredicate predicate = compare.getPredicate();
+  bool isGreater = predicate == ComparePredicate::Ge || predicate == ComparePredicate::Gt,
+       isEqual = predicate == ComparePredicate::Ge || predicate == ComparePredicate::Le;
+  if (!isGreater && predicate != ComparePredicate::Le && predicate != ComparePredicate::Lt)
+    return std::nullopt;
+  if (!kept) {
+    isGreater = !isGreater;
+    isEqual = !isEqual;
+  }
+  int64_t bound = rhs->offset - lhs->offset;
+  if (lhs->dim == rank - 1 && rhs->dim == rank - 2) {
+    isGreater = !isGreater;
+    bound = -bound;
+  } else if (lhs->dim != rank - 2 || rhs->dim != rank - 1) {
+    return std::nullopt;
+  }
+  if (!isEqual)
+    bound += isGreater ? 1 : -1;
+  int64_t last = shape[rank - 1] - 1;
+  if (isGreater ? bound <= -last : bound >= last)
+    return Band{};
+  if (isGreater)
+    return bound == 0 ? std::optional(Band{true, std::nullopt}) : std::nullopt;
+  return bound >= 0 ? std::optional(Band{false, bound + 1}) : std::nullopt;
+}
+
+/// The two bools of which `op` is the and (`isAnd`) or the or; null if it is none.
+static std::pair<Value, Value> boolsOf(Operation *op, bool isAnd) {
+  if (isAnd ? isa_and_present<BitwiseAndOp>(op) : isa_and_present<BitwiseOrOp>(op))
+    return {op->getOperand(0), op->getOperand(1)};
+  // aten.logical_and is a select.
+  auto select = dyn_cast_or_null<SelectOp>(op);
+  if (!select || (isAnd ? select.getOnFalse() : select.getOnTrue()) != select.getCondition())
+    return {};
+  return {select.getCondition(), isAnd ? select.getOnTrue() : select.getOnFalse()};
+}
+
+std::optional<Band> bandOfCondition(Value condition, bool kept) {
+  condition = withoutRepeats(condition);
+  if (auto compare = condition.getDefiningOp<CompareOp>())
+    return bandOfCompare(compare, kept);
+  auto [first, second] = boolsOf(condition.getDefiningOp(), kept);
+  std::optional<Band> lhs = first ? bandOfCondition(first, kept) : std::nullopt,
+                      rhs = lhs ? bandOfCondition(second, kept) : std::nullopt;
+  return rhs ? std::optional(*lhs & *rhs) : std::nullopt;
 }
 
 /// Masks are a few ops. A limit bounds the time where values are used several times.
@@ -98,17 +184,17 @@ bool hidesScores(const APFloat &number) {
   return number.isNegative() && !number.isNaN() && number <= limit;
 }
 
-bool isCausalMask(Value mask) {
+std::optional<Band> bandOfMask(Value mask) {
   auto select = withoutRepeats(mask).getDefiningOp<SelectOp>();
   if (!select)
-    return false;
+    return std::nullopt;
   FloatAttr onTrue = numberOf(select.getOnTrue()), onFalse = numberOf(select.getOnFalse());
   if (!onTrue || !onFalse)
-    return false;
+    return std::nullopt;
   bool kept = onTrue.getValue().isZero();
-  return (kept || onFalse.getValue().isZero()) &&
-         hidesScores((kept ? onFalse : onTrue).getValue()) &&
-         isCausalCondition(select.getCondition(), kept);
+  if ((!kept && !onFalse.getValue().isZero()) || !hidesScores((kept ? onFalse : onTrue).getValue()))
+    return std::nullopt;
+  return bandOfCondition(select.getCondition(), kept);
 }
 
 bool isNeverInfinite(Value mask) {

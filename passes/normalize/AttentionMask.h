@@ -7,16 +7,26 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
+#include <optional>
 
 namespace convoy {
 
-/// Whether `condition`, of bools, is true (`kept`) or false (not `kept`) exactly where the index in
-/// the last dim is at most that in the dim before it.
-bool isCausalCondition(mlir::Value condition, bool kept);
+/// The columns that the rows of square scores see: with `causal` those up to their own index, with a
+/// window those less than `window` before it. Each row sees the column of its own index.
+struct Band {
+  bool causal = false;
+  std::optional<int64_t> window;
 
-/// Whether `mask`, which is added to scores, is zero where the index in the last dim is at most
-/// that in the dim before it, and hides all other scores.
-bool isCausalMask(mlir::Value mask);
+  /// The columns that rows see in both.
+  Band operator&(const Band &other) const;
+};
+
+/// The band where `condition`, of bools, is true (`kept`) or false (not `kept`), or std::nullopt.
+std::optional<Band> bandOfCondition(mlir::Value condition, bool kept);
+
+/// The band where `mask`, which is added to scores, is zero if it hides all other scores, or
+/// std::nullopt.
+std::optional<Band> bandOfMask(mlir::Value mask);
 
 /// A value that `mask` is a broadcast of, or `mask`. Elementwise ops of broadcasts are computed
 /// before them.

@@ -51,10 +51,15 @@ private:
   /// The product for every head of `value`. The rows of all heads of `rows` that share one are the
   /// rows of one matrix.
   Value product(Value rows, Value matrix, ArrayRef<int64_t> shape);
+  /// Whether there is a window that hides any score.
+  bool hasWindow() { return op.getWindowAttr() && op.getWindowAttr().getInt() < scores[2]; }
   Value select(Value condition, Value onTrue, Value onFalse) {
     return SelectOp::create(builder, loc, typeOf(scores, dtype), condition, onTrue, onFalse);
   }
-  Value maskCausal(Value x);
+  /// The product `x` with its scale, and bounded by the softcap.
+  Value scale(Value x);
+  /// Hides the columns after the index of a row, or outside of its window.
+  Value maskColumns(Value x);
   /// `weights`, the softmax of `x`, with zeros where all scores of a row are minus infinity.
   Value withoutMaskedRows(Value x, Value weights);
 
@@ -82,7 +87,19 @@ Value Decomposition::product(Value rows, Value matrix, ArrayRef<int64_t> shape) 
   return shared != 1 ? reshape(found, shape) : found;
 }
 
-Value Decomposition::maskCausal(Value x) {
+Value Decomposition::scale(Value x) {
+  auto type = typeOf(scores, dtype);
+  x = MulOp::create(builder, loc, type, x, number(op.getScale().convertToDouble()));
+  if (!op.getSoftcap())
+    return x;
+  // Unlike their quotient, both numbers are usually exact in 16 bits.
+  double softcap = op.getSoftcap()->convertToDouble();
+  x = DivOp::create(builder, loc, type, x, number(softcap));
+  x = TanhOp::create(builder, loc, type, x);
+  return MulOp::create(builder, loc, type, x, number(softcap));
+}
+
+Value Decomposition::maskColumns(Value x) {
   auto index = [&](int64_t dim) -> Value {
     SmallVector<int64_t> shape(4, 1);
     shape[dim] = scores[dim];
@@ -90,8 +107,23 @@ Value Decomposition::maskCausal(Value x) {
                           builder.getIndexAttr(dim));
   };
   auto type = typeOf({1, 1, scores[2], scores[3]}, builder.getI1Type());
-  Value kept = CompareOp::create(builder, loc, type, index(2), index(3), ComparePredicate::Ge);
-  return select(kept, x, number(-kInfinity));
+  if (op.getCausal()) {
+    Value kept = CompareOp::create(builder, loc, type, index(2), index(3), ComparePredicate::Ge);
+    x = select(kept, x, number(-kInfinity));
+  }
+  if (hasWindow()) {
+    Value row = index(2), column = index(3);
+    Value width = arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(
+            typeOf({1, 1, 1, 1}, builder.getI32Type()),
+            builder.getI32IntegerAttr(static_cast<int32_t>(op.getWindowAttr().getInt()))));
+    Value end =
+        AddOp::create(builder, loc, cast<RankedTensorType>(column.getType()), column, width);
+    Value kept = CompareOp::create(builder, loc, type, end, row, ComparePredicate::Gt);
+    x = select(kept, x, number(-kInfinity));
+  }
+  return x;
 }
 
 Value Decomposition::withoutMaskedRows(Value x, Value weights) {
@@ -110,14 +142,15 @@ Value Decomposition::run() {
                           op.getKey(), ArrayRef<int64_t>{0, 1, 3, 2});
   auto type = typeOf(scores, dtype);
   Value x = product(op.getQuery(), transposed, scores);
-  x = MulOp::create(builder, loc, type, x, number(op.getScale().convertToDouble()));
+  x = scale(x);
   if (op.getMask())
     x = AddOp::create(builder, loc, type, x, op.getMask());
-  if (op.getCausal())
-    x = maskCausal(x);
+  x = maskColumns(x);
   Value weights = SoftmaxOp::create(builder, loc, type, x, 3);
-  // A causal mask alone keeps the first column of every row.
-  if (op.getMask())
+  // A causal mask alone keeps the first column of every row, a window its last one unless the row
+  // is far below the last column.
+  bool isBelow = hasWindow() && scores[2] - op.getWindowAttr().getInt() >= scores[3];
+  if (op.getMask() || isBelow)
     weights = withoutMaskedRows(x, weights);
   return product(weights, op.getValue(), shapeOf(op.getOutput()));
 }

@@ -258,9 +258,9 @@ void Padding::run() {
   builder.setInsertionPoint(op);
   PaddedDim heads = headsOf(op.getOutput());
   Type type = withShape(op.getType(), paddedShape(shapeOf(op.getOutput()), heads));
-  Value result =
-      AttentionOp::create(builder, op.getLoc(), type, operands[0], operands[1], operands[2],
-                          op.getMask(), op.getScaleAttr(), op.getCausalAttr());
+  Value result = AttentionOp::create(builder, op.getLoc(), type, operands[0], operands[1],
+                                     operands[2], op.getMask(), op.getScaleAttr(),
+                                     op.getCausalAttr(), op.getSoftcapAttr(), op.getWindowAttr());
   if (heads.from == heads.to)
     op.replaceAllUsesWith(result);
   else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Finds attention that a model writes out as products and a softmax, and simplifies what attention
-// reads: masks that are causal, heads that are repeated.
+// reads: masks that are causal or a window, heads that are repeated.
 
 #include "dialect/tcp/TcpShapes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -39,10 +39,12 @@ struct MaskTerm {
   FloatAttr fill;
 };
 
-/// The scores of attention as they are written out.
+/// The scores of attention as they are written out. With a softcap `c` a product `s`, which `scale`
+/// multiplies, becomes `c * tanh(s / c)` before the terms.
 struct Scores {
   MatmulOp product;
   double scale = 1;
+  std::optional<double> softcap;
   SmallVector<MaskTerm> terms;
 };
 
@@ -123,7 +125,7 @@ static std::optional<Scores> scoresOf(Value x) {
   if (!op || !x.hasOneUse() || !isFloat(x))
     return std::nullopt;
   if (auto product = dyn_cast<MatmulOp>(op))
-    return Scores{product, 1, {}};
+    return Scores{product, 1, std::nullopt, {}};
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return keepsRows(reshape) ? scoresOf(reshape.getInput()) : std::nullopt;
   if (auto cast = dyn_cast<CastOp>(op)) {
@@ -138,6 +140,15 @@ static std::optional<Scores> scoresOf(Value x) {
     if (!found || !found->terms.empty())
       return std::nullopt;
     found->scale *= scale;
+    if (found->softcap)
+      *found->softcap *= scale;
+    return found;
+  }
+  if (auto tanh = dyn_cast<TanhOp>(op)) {
+    std::optional<Scores> found = scoresOf(tanh.getInput());
+    if (!found || found->softcap || !found->terms.empty())
+      return std::nullopt;
+    found->softcap = 1;
     return found;
   }
   SmallVector<int64_t> shape(shapeOf(x));
@@ -248,15 +259,23 @@ static bool isSum(const MaskTerm &term) {
   return (fill.isInfinity() && fill.isNegative()) || absorbs;
 }
 
-/// Whether terms hide exactly the columns after the own index of a row, and do nothing else.
-static bool isCausal(const MaskTerm &term) {
-  return term.fill ? hidesScores(term.fill.getValue()) && isCausalCondition(term.mask, term.kept)
-                   : isCausalMask(term.mask);
+/// The band outside of which a term hides all scores if it does nothing else, or std::nullopt.
+static std::optional<Band> bandOf(const MaskTerm &term) {
+  if (!term.fill)
+    return bandOfMask(term.mask);
+  return hidesScores(term.fill.getValue()) ? bandOfCondition(term.mask, term.kept) : std::nullopt;
 }
 
-static bool isCausal(ArrayRef<MaskTerm> terms, const ScoresShape &shape) {
-  return !terms.empty() && shape[2] == shape[3] &&
-         llvm::all_of(terms, [](const MaskTerm &term) { return isCausal(term); });
+/// The band of all `terms` of scores of `shape`, or std::nullopt if one does anything else.
+static std::optional<Band> bandOf(ArrayRef<MaskTerm> terms, const ScoresShape &shape) {
+  Band all;
+  for (const MaskTerm &term : terms) {
+    std::optional<Band> band = shape[2] == shape[3] ? bandOf(term) : std::nullopt;
+    if (!band)
+      return std::nullopt;
+    all = all & *band;
+  }
+  return all;
 }
 
 /// The sum of the terms of scores of `shape` and `dtype`.
@@ -289,25 +308,35 @@ static Value maskOf(OpBuilder &builder, Location loc, const Scores &found, const
   return sum;
 }
 
+/// Creates attention with the scale and softcap of `scores` and with `band`. `operands` are query,
+/// key, value and possibly a mask.
+static AttentionOp create(OpBuilder &builder, Location loc, Type type, ValueRange operands,
+                          const Scores &scores, const Band &band) {
+  return AttentionOp::create(
+      builder, loc, type, operands[0], operands[1], operands[2],
+      operands.size() == 4 ? operands[3] : Value(), builder.getF64FloatAttr(scores.scale),
+      band.causal ? builder.getUnitAttr() : UnitAttr(),
+      scores.softcap ? builder.getF64FloatAttr(*scores.softcap) : FloatAttr(),
+      band.window ? builder.getI64IntegerAttr(*band.window) : IntegerAttr());
+}
+
 /// The reason why cuDNN does not compute attention of operands of these types, also with padding,
 /// or std::nullopt.
 static std::optional<std::string> refuse(Location loc, ArrayRef<Type> types, Type result,
-                                         bool causal, const SupportTable &table) {
+                                         const Scores &scores, const Band &band,
+                                         const SupportTable &table) {
   Block block;
   for (Type type : types)
     block.addArgument(type, loc);
   OpBuilder builder(loc.getContext());
   builder.setInsertionPointToEnd(&block);
-  auto op =
-      AttentionOp::create(builder, loc, result, block.getArgument(0), block.getArgument(1),
-                          block.getArgument(2), types.size() == 4 ? block.getArgument(3) : Value(),
-                          builder.getF64FloatAttr(1), causal ? builder.getUnitAttr() : UnitAttr());
+  AttentionOp op = create(builder, loc, result, block.getArguments(), scores, band);
   return refuseAttention(op, table) ? refusePaddedAttention(op, table) : std::nullopt;
 }
 
 bool Raiser::isMask(const MaskTerm &term, const ScoresShape &shape, Type dtype) {
   Type type = term.fill ? term.fill.getType() : getElementTypeOrSelf(term.mask.getType());
-  if (type != dtype || (term.fill && !isCausal(term) && !isSum(term)))
+  if (type != dtype || (term.fill && !bandOf(term) && !isSum(term)))
     return false;
   // A mask of each head that depends on an input is as large as the scores, and takes as long.
   ArrayRef<int64_t> batch = shapeOf(term.mask).drop_back(2);
@@ -353,26 +382,26 @@ void Raiser::raise(MatmulOp op) {
   auto typeOf = [&](int64_t rows, int64_t columns) {
     return RankedTensorType::get({images, heads, rows, columns}, dtype);
   };
-  bool causal = isCausal(found->terms, scores), masked = !causal && !found->terms.empty();
+  std::optional<Band> band = bandOf(found->terms, scores);
+  bool masked = !band;
   SmallVector<Type> types = {typeOf(scores[2], depth), typeOf(scores[3], depth),
                              typeOf(scores[3], width)};
   if (masked)
     types.push_back(typeOf(scores[2], scores[3]));
   RankedTensorType result = typeOf(scores[2], width);
-  if (refuse(op.getLoc(), types, result, causal, table))
+  if (refuse(op.getLoc(), types, result, *found, band.value_or(Band()), table))
     return;
 
   Location loc = op.getLoc();
   builder.setInsertionPoint(op);
-  double scale = found->scale;
   auto withHeads = [&](Value value, MatmulOp of) {
     SmallVector<int64_t> full(shapeOf(of).drop_back(2)), four = {images, heads};
     llvm::append_range(full, shapeOf(value).take_back(2));
     llvm::append_range(four, shapeOf(value).take_back(2));
     return reshapeTo(builder, loc, broadcastTo(builder, loc, value, full), four);
   };
-  Value query = withHeads(withoutScale(builder, product.getLhs(), scale), product);
-  Value columns = withoutScale(builder, product.getRhs(), scale);
+  Value query = withHeads(withoutScale(builder, product.getLhs(), found->scale), product);
+  Value columns = withoutScale(builder, product.getRhs(), found->scale);
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(columns).size()));
   SmallVector<int64_t> swapped(shapeOf(columns));
   std::swap(perm[perm.size() - 2], perm.back());
@@ -381,17 +410,18 @@ void Raiser::raise(MatmulOp op) {
       builder.createOrFold<TransposeOp>(loc, withShape(columns.getType(), swapped), columns, perm),
       product);
   Value value = withHeads(op.getRhs(), op);
-  Value mask = masked ? maskOf(builder, loc, *found, scores, dtype) : Value();
-  Value output = AttentionOp::create(builder, loc, result, query, key, value, mask,
-                                     builder.getF64FloatAttr(scale),
-                                     causal ? builder.getUnitAttr() : UnitAttr());
+  SmallVector<Value> operands = {query, key, value};
+  if (masked)
+    operands.push_back(maskOf(builder, loc, *found, scores, dtype));
+  Value output = create(builder, loc, result, operands, *found, band.value_or(Band()));
   op.replaceAllUsesWith(reshapeTo(builder, loc, output, shapeOf(op)));
   op.erase();
 }
 
 namespace {
 
-/// A causal mask is an attribute. A mask of zeros is none. Others are broadcast by the op.
+/// A causal mask and a window are attributes. A mask of zeros is none. Others are broadcast by the
+/// op.
 struct SimplifyMask : public OpRewritePattern<AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -407,11 +437,15 @@ struct SimplifyMask : public OpRewritePattern<AttentionOp> {
       rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().assign(mask); });
       return success();
     }
-    if (shapeOf(op.getQuery())[2] != shapeOf(op.getKey())[2] || !isCausalMask(op.getMask()))
-      return rewriter.notifyMatchFailure(op, "the mask is not known to be causal");
+    std::optional<Band> band = bandOfMask(op.getMask());
+    if (shapeOf(op.getQuery())[2] != shapeOf(op.getKey())[2] || !band)
+      return rewriter.notifyMatchFailure(op, "the mask is not known to be causal or a window");
+    if (op.getWindowAttr())
+      band = *band & Band{false, op.getWindowAttr().getInt()};
     rewriter.modifyOpInPlace(op, [&] {
       op.getMaskMutable().clear();
-      op.setCausal(true);
+      op.setCausal(op.getCausal() || band->causal);
+      op.setWindow(band->window);
     });
     return success();
   }

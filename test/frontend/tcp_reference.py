@@ -378,16 +378,23 @@ def _attention(
     *,
     scale: float,
     causal: bool = False,
+    softcap: float | None = None,
+    window: int | None = None,
 ) -> Tensor:
     """One head of k and v after the other, with the heads of q that share it."""
     shared = q.shape[1] // k.shape[1]
     heads = []
     for head in range(q.shape[1]):
         scores = q[:, head] @ k[:, head // shared].mT * scale
+        if softcap is not None:
+            scores = softcap * torch.tanh(scores / softcap)
         if mask is not None:
             scores = scores + mask.expand(-1, q.shape[1], -1, -1)[:, head]
         if causal:
             scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -math.inf)
+        if window is not None:
+            below = torch.ones(scores.shape[-2:]).tril(-window).bool()
+            scores = scores.masked_fill(below, -math.inf)
         weights = torch.softmax(scores, -1).masked_fill((scores == -math.inf).all(-1, True), 0)
         heads.append(weights @ v[:, head // shared])
     return torch.stack(heads, 1)

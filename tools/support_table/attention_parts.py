@@ -13,20 +13,27 @@ from .operations import OperationCase
 __all__ = ["attention_parts_cases"]
 
 _BATCH, _HEADS = 2, 16
-#: Operations on the scores: a scale; a scale and a bias; a scale and a causal mask.
-_SCORES = ("nothing", "scale", "bias", "causal")
+#: Operations on the scores: a scale; a scale and a bias; a scale and a causal mask; a scale and a
+#: softcap; a scale and a window of columns; all of these.
+_SCORES = ("nothing", "scale", "bias", "causal", "softcap", "window", "all")
 #: The logarithms of the sums of exponentials, for the gradient: a result of the graph, a virtual
 #: value, or not computed.
 _STATS = ("stored", "virtual", "none")
 
 
-def _causal(graph: GraphText, scores: Value, dims: tuple[int, ...]) -> Value:
-    """Replaces the scores of columns after the row's index by minus infinity."""
+def _keep(graph: GraphText, scores: Value, dims: tuple[int, ...], window: int | None) -> Value:
+    """Replaces the scores of columns after the row's index by minus infinity, or those of columns
+    that are `window` or more before it."""
     row, column = (
         graph.apply("pointwise gen_index", [scores], f"type = i32 axis = {axis}", dims, "i32")
         for axis in (2, 3)
     )
-    kept = graph.apply("pointwise cmp_ge", [row, column], "type = i1", dims, "i1")
+    if window is None:
+        kept = graph.apply("pointwise cmp_ge", [row, column], "type = i1", dims, "i1")
+    else:
+        width = graph.scalar(f"{float(window)}", "f32", 4)
+        end = graph.apply("pointwise add", [column, width], "type = f32", dims, "f32")
+        kept = graph.apply("pointwise cmp_gt", [end, row], "type = i1", dims, "i1")
     return graph.apply(
         "pointwise binary_select",
         [scores, graph.scalar("0xFF800000", "f32", 4), kept],
@@ -60,12 +67,17 @@ def _case(dtype: str, depth: int, rows: tuple[int, int], stats: str, scores: str
     here = apply("matmul", operands, square)
     if scores != "nothing":
         here = apply("pointwise mul", [here, graph.scalar("0.125", "f32", 4)], square)
-    if scores == "bias":
+    if scores in ("softcap", "all"):
+        here = apply("pointwise tanh_fwd", [here], square)
+        here = apply("pointwise mul", [here, graph.scalar("50.0", "f32", 4)], square)
+    if scores in ("bias", "all"):
         here = apply(
             "pointwise add", [here, graph.argument((1, _HEADS, height, width), dtype)], square
         )
-    if scores == "causal":
-        here = _causal(graph, here, square)
+    if scores in ("causal", "all"):
+        here = _keep(graph, here, square, None)
+    if scores in ("window", "all"):
+        here = _keep(graph, here, square, 100)
     most = apply("reduction max", [here], sums)
     here = apply("pointwise exp", [apply("pointwise sub", [here, most], square)], square)
     total = apply("reduction add", [here], sums)

@@ -269,3 +269,27 @@ func.func @attention_c4(%q: tensor<1x4x8x16xf32>) {
   %0 = tcp.attention %q, %q, %q {scale = 1.0 : f64} : tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32> -> tensor<1x4x16x8xf32>
   return
 }
+
+// -----
+
+func.func @attention_c5_zero(%q: tensor<1x4x8x16xf32>) {
+  // expected-error@+1 {{'tcp.attention' op expects a positive, finite 'softcap', but got 0.000000e+00}}
+  %0 = tcp.attention %q, %q, %q {scale = 1.0 : f64, softcap = 0.0 : f64} : tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32> -> tensor<1x4x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c5_infinite(%q: tensor<1x4x8x16xf32>) {
+  // expected-error@+1 {{'tcp.attention' op expects a positive, finite 'softcap', but got INF}}
+  %0 = tcp.attention %q, %q, %q {scale = 1.0 : f64, softcap = 0x7FF0000000000000 : f64} : tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32> -> tensor<1x4x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c6(%q: tensor<1x4x8x16xf32>) {
+  // expected-error@+1 {{'tcp.attention' op expects a positive 'window', but got 0}}
+  %0 = tcp.attention %q, %q, %q {causal, scale = 1.0 : f64, window = 0 : i64} : tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32> -> tensor<1x4x8x16xf32>
+  return
+}

@@ -202,8 +202,10 @@ func.func @attention(%q: tensor<1x4x8x16xf32>, %k: tensor<1x2x6x16xf32>, %m: ten
   %0 = tcp.attention %q, %k, %k {causal, scale = 0.125 : f64} : tensor<1x4x8x16xf32>, tensor<1x2x6x16xf32>, tensor<1x2x6x16xf32> -> tensor<1x4x8x16xf32>
   // CHECK: tcp.attention %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} {scale = 1.250000e-01 : f64} : tensor<1x4x8x16xf32>, tensor<1x2x6x16xf32>, tensor<1x2x6x16xf32>, tensor<1x1x8x6xf32> -> tensor<1x4x8x16xf32>
   %1 = tcp.attention %q, %k, %k mask %m {scale = 0.125 : f64} : tensor<1x4x8x16xf32>, tensor<1x2x6x16xf32>, tensor<1x2x6x16xf32>, tensor<1x1x8x6xf32> -> tensor<1x4x8x16xf32>
+  // CHECK: tcp.attention %{{.*}}, %{{.*}}, %{{.*}} {causal, scale = 1.250000e-01 : f64, softcap = 5.000000e+01 : f64, window = 3 : i64} : tensor<1x4x8x16xf32>
+  %2 = tcp.attention %q, %k, %k {causal, scale = 0.125 : f64, softcap = 50.0 : f64, window = 3 : i64} : tensor<1x4x8x16xf32>, tensor<1x2x6x16xf32>, tensor<1x2x6x16xf32> -> tensor<1x4x8x16xf32>
   // CHECK: tcp.iota {dim = 1 : index} : tensor<2x4xi64>
-  %2 = tcp.iota {dim = 1 : index} : tensor<2x4xi64>
+  %3 = tcp.iota {dim = 1 : index} : tensor<2x4xi64>
   return
 }
 

@@ -80,3 +80,31 @@ func.func @wide_f32(%q: tensor<1x1x32x136xf32>) -> tensor<1x1x32x136xf32> attrib
   %o = tcp.attention %q, %q, %q {scale = 0.125 : f64} : tensor<1x1x32x136xf32>, tensor<1x1x32x136xf32>, tensor<1x1x32x136xf32> -> tensor<1x1x32x136xf32>
   return %o : tensor<1x1x32x136xf32>
 }
+
+// -----
+
+// A softcap is a tanh between two products with numbers; a window compares indices, of which that of
+// the column is moved, as cudnn-frontend writes a left bound.
+// CHECK-LABEL: func.func @softcap(
+// CHECK: attributes {anchor = "attention", pattern = "attention+softcap+causal+window"}
+
+// GRAPH-LABEL: cudnn.graph @attention_softcap_causal_window_0(
+// GRAPH: %[[S:.*]] = cudnn.matmul(
+// GRAPH: %[[INNER:.*]] = cudnn.constant 2.500000e-03 : f32
+// GRAPH: %[[A:.*]] = cudnn.pointwise mul(%[[S]], %[[INNER]])
+// GRAPH: %[[T:.*]] = cudnn.pointwise tanh_fwd(%[[A]])
+// GRAPH: %[[CAP:.*]] = cudnn.constant 5.000000e+01 : f32
+// GRAPH: %[[B:.*]] = cudnn.pointwise mul(%[[T]], %[[CAP]])
+// GRAPH: cudnn.pointwise cmp_ge
+// GRAPH: %[[C:.*]] = cudnn.pointwise binary_select(%[[B]],
+// GRAPH: %[[ROW:.*]] = cudnn.pointwise gen_index(%[[C]]) type = i32 axis = 2
+// GRAPH: %[[COLUMN:.*]] = cudnn.pointwise gen_index(%[[C]]) type = i32 axis = 3
+// GRAPH: %[[WIDTH:.*]] = cudnn.constant 1.600000e+01 : f32
+// GRAPH: %[[END:.*]] = cudnn.pointwise add(%[[COLUMN]], %[[WIDTH]])
+// GRAPH: %[[KEPT:.*]] = cudnn.pointwise cmp_gt(%[[END]], %[[ROW]])
+// GRAPH: %[[D:.*]] = cudnn.pointwise binary_select(%[[C]], %{{.*}}, %[[KEPT]])
+// GRAPH: cudnn.reduction max(%[[D]])
+func.func @softcap(%q: tensor<1x2x64x64xf16>) -> tensor<1x2x64x64xf16> attributes {tcp.target = "cuda"} {
+  %o = tcp.attention %q, %q, %q {causal, scale = 0.125 : f64, softcap = 50.0 : f64, window = 16 : i64} : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>
+  return %o : tensor<1x2x64x64xf16>
+}

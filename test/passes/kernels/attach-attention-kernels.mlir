@@ -74,6 +74,19 @@ func.func @few_rows(%q: tensor<2x3x64x64xf16>, %r: tensor<2x3x63x64xf16>, %k: te
 
 // -----
 
+// A softcap of 50 and a window of 100 columns; 0.125, 50, causal, 100 and the warps are at the end of
+// what all kernels for attention have.
+// CHECK: llvm.mlir.constant(dense<[{{.*}}, 1040187392, 1112014848, 1, 100, 4, 2, 0]> : tensor<29xi32>)
+// CHECK: llvm.mlir.constant(dense<[{{.*}}, 1040187392, 1112014848, 1, 100, 8]> : tensor<27xi32>)
+// CHECK: cudnn.graph @attention_softcap_causal_window_0(
+// CHECK-SAME: name = "attention_softcap_causal_window_0_wgmma_64x
+func.func @softcap(%q: tensor<2x3x512x64xf16>) -> tensor<2x3x512x64xf16> attributes {tcp.target = "cuda"} {
+  %o = tcp.attention %q, %q, %q {causal, scale = 0.125 : f64, softcap = 50.0 : f64, window = 100 : i64} : tensor<2x3x512x64xf16>, tensor<2x3x512x64xf16>, tensor<2x3x512x64xf16> -> tensor<2x3x512x64xf16>
+  return %o : tensor<2x3x512x64xf16>
+}
+
+// -----
+
 func.func @wide(%q: tensor<2x8x64x160xf16>) -> tensor<2x8x64x160xf16> attributes {tcp.target = "cuda"} {
   // expected-remark @+1 {{no kernel: a row of query or value has more than 128 elements}}
   %o = tcp.attention %q, %q, %q {scale = 0.125 : f64} : tensor<2x8x64x160xf16>, tensor<2x8x64x160xf16>, tensor<2x8x64x160xf16> -> tensor<2x8x64x160xf16>

@@ -59,3 +59,27 @@ func.func @of_weights(%q: tensor<1x2x16x64xf16> {tcp.weight = "q"}, %v: tensor<1
   %0 = tcp.attention %q, %q, %v {scale = 0.125 : f64} : tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16> -> tensor<1x2x16x64xf16>
   return %0 : tensor<1x2x16x64xf16>
 }
+
+// A softcap, before the columns outside of a window are hidden. A row below all columns is 0.
+// CHECK-LABEL: func.func @softcap
+// CHECK: %[[P:.*]] = tcp.matmul
+// CHECK: %[[A:.*]] = tcp.mul %[[P]], %{{.*}}
+// CHECK: %[[CAP:.*]] = arith.constant dense<5.000000e+01> : tensor<1x1x1x1xf32>
+// CHECK: %[[B:.*]] = tcp.div %[[A]], %[[CAP]]
+// CHECK: %[[T:.*]] = tcp.tanh %[[B]]
+// CHECK: %[[C:.*]] = arith.constant dense<5.000000e+01> : tensor<1x1x1x1xf32>
+// CHECK: %[[S:.*]] = tcp.mul %[[T]], %[[C]]
+// CHECK: %[[KEPT:.*]] = tcp.compare %{{.*}}, %{{.*}} {predicate = "ge"}
+// CHECK: %[[X:.*]] = tcp.select %[[KEPT]], %[[S]]
+// CHECK: %[[ROW:.*]] = tcp.iota {dim = 2 : index} : tensor<1x1x32x1xi32>
+// CHECK: %[[COLUMN:.*]] = tcp.iota {dim = 3 : index} : tensor<1x1x1x16xi32>
+// CHECK: %[[WIDTH:.*]] = arith.constant dense<8> : tensor<1x1x1x1xi32>
+// CHECK: %[[END:.*]] = tcp.add %[[COLUMN]], %[[WIDTH]]
+// CHECK: %[[INSIDE:.*]] = tcp.compare %[[END]], %[[ROW]] {predicate = "gt"}
+// CHECK: %[[Y:.*]] = tcp.select %[[INSIDE]], %[[X]]
+// CHECK: tcp.softmax %[[Y]]
+// CHECK: tcp.reduce_max %[[Y]]
+func.func @softcap(%q: tensor<1x4x32x64xf32>, %k: tensor<1x4x16x64xf32>) -> tensor<1x4x32x64xf32> attributes {tcp.target = "cpu"} {
+  %0 = tcp.attention %q, %k, %k {causal, scale = 0.125 : f64, softcap = 50.0 : f64, window = 8 : i64} : tensor<1x4x32x64xf32>, tensor<1x4x16x64xf32>, tensor<1x4x16x64xf32> -> tensor<1x4x32x64xf32>
+  return %0 : tensor<1x4x32x64xf32>
+}

@@ -129,3 +129,13 @@ func.func @kept(%few: tensor<1x4x16x36xf16>, %float: tensor<1x4x256x36xf32>, %lo
   %3 = tcp.attention %whole, %whole, %whole {scale = 0.25 : f64} : tensor<1x4x256x40xf16>, tensor<1x4x256x40xf16>, tensor<1x4x256x40xf16> -> tensor<1x4x256x40xf16>
   return %0, %1, %2, %3 : tensor<1x4x16x36xf16>, tensor<1x4x256x36xf32>, tensor<1x1x2048x260xf16>, tensor<1x4x256x40xf16>
 }
+
+// -----
+
+// The softcap and the window stay.
+// CHECK-LABEL: func.func @softcap
+// CHECK: tcp.attention {{.*}} {causal, scale = 1.250000e-01 : f64, softcap = 5.000000e+01 : f64, window = 16 : i64} : tensor<1x2x256x40xf16>
+func.func @softcap(%x: tensor<1x2x256x36xf16>) -> tensor<1x2x256x36xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.attention %x, %x, %x {causal, scale = 0.125 : f64, softcap = 50.0 : f64, window = 16 : i64} : tensor<1x2x256x36xf16>, tensor<1x2x256x36xf16>, tensor<1x2x256x36xf16> -> tensor<1x2x256x36xf16>
+  return %0 : tensor<1x2x256x36xf16>
+}
