@@ -104,10 +104,42 @@ def _causal_filled(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _nearly_causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """The last row sees all but one."""
+    """The last row sees all but the second one: no window."""
     mask = _CAUSAL.clone()
-    mask[-1, 0] = False
+    mask[-1, 1] = False
     return _attend(q, k, v, torch.where(mask, 0.0, -math.inf))
+
+
+def _softcap(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Gemma 2: a softcap before a mask that is causal, and heads that are repeated."""
+    k, v = (each[:, :2, None].expand(-1, -1, 2, -1, -1).reshape(_SHAPE) for each in (k, v))
+    scores = torch.matmul(q, k.transpose(2, 3)) * 0.5
+    scores = torch.tanh(scores / 2.0) * 2.0
+    scores = scores + torch.where(_CAUSAL, 0.0, _LOWEST)
+    weights = nn.functional.softmax(scores, dim=-1, dtype=torch.float32).to(q.dtype)
+    return torch.matmul(weights, v)
+
+
+def _softcap_of_one(q: Tensor, k: Tensor, v: Tensor, hidden: Tensor) -> Tensor:
+    scores = torch.tanh(q @ k.transpose(-1, -2) * 0.25)
+    return scores.masked_fill(hidden, -math.inf).softmax(-1) @ v
+
+
+def _window(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Mistral: the last five columns."""
+    row, column = torch.arange(_ROWS)[:, None], torch.arange(_ROWS)
+    seen = (column <= row) & (column > row - 5)
+    return _attend(q, k, v, torch.where(seen, 0.0, _LOWEST))
+
+
+def _window_of_sdpa(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    seen = _CAUSAL.triu(-4).expand(_BATCH, 1, -1, -1)
+    return nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+
+
+def _wide_window(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """As many columns as there are."""
+    return _attend(q, k, v, torch.where(_CAUSAL.triu(-_ROWS), 0.0, -math.inf))
 
 
 #: Name: the module, whether it has a mask of padding, and what the op's text has and has not.
@@ -122,6 +154,16 @@ CASES: dict[str, tuple[nn.Module, bool, str, str]] = {
     "windows": (_Windows(), False, "mask", "causal"),
     "causal_in_numbers": (_Function(_causal_in_numbers), False, "causal", "mask"),
     "causal_filled": (_Function(_causal_filled), False, "causal", "mask"),
+    "softcap": (
+        _Function(_softcap),
+        False,
+        "causal, scale = 5.000000e-01 : f64, softcap = 2.",
+        "mask",
+    ),
+    "softcap_of_one": (_Function(_softcap_of_one), True, "softcap = 1.0", "causal"),
+    "window": (_Function(_window), False, "window = 5 : i64", "mask"),
+    "window_of_sdpa": (_Function(_window_of_sdpa), False, "window = 5 : i64", "mask"),
+    "wide_window": (_Function(_wide_window), False, "causal", "window"),
     "nearly_causal": (_Function(_nearly_causal), False, "mask", "causal"),
 }
 

@@ -93,9 +93,26 @@ def test_a_causal_mask_is_a_comparison_of_indices(hidden: float | None) -> None:
     assert not imported.weights
 
 
+@pytest.mark.parametrize("hidden", [-math.inf, True, False])
+@pytest.mark.parametrize("window", [1, 3, 7])
+def test_a_causal_window_is_two_comparisons_of_indices(window: int, hidden: float | bool) -> None:
+    kept = torch.ones(8, 8, dtype=torch.bool).tril().triu(1 - window)
+    if isinstance(hidden, bool):
+        mask = ~kept if hidden else kept
+    else:
+        mask = torch.where(kept, 0.0, hidden)
+
+    def function(x: Tensor) -> Tensor:
+        return torch.where(mask, x, 7.0) if isinstance(hidden, bool) else x + mask
+
+    imported = check(_Function(function), torch.randn(2, 8, 8))
+    assert "iota {dim = 0 : index}" in ops(imported.text)
+    assert not imported.weights
+
+
 def test_a_mask_that_is_nearly_causal_remains() -> None:
     mask = torch.ones(8, 8, dtype=torch.bool).tril()
-    mask[7, 0] = False
+    mask[7, 1] = False
     imported = check(_Function(lambda x: torch.where(mask, x, 7.0)), torch.randn(2, 8, 8))
     assert "iota {dim = 0 : index}" not in ops(imported.text)
 

@@ -20,19 +20,22 @@ aten = torch.ops.aten
 
 @dataclass(frozen=True)
 class CausalMask:
-    """A matrix, or a batch of equal ones, with one value up to the diagonal and another above it.
+    """A matrix, or a batch of equal ones, with one value up to the diagonal and another above it,
+    and below a window.
 
     Attributes:
         shape: The shape; its last two dims are equal.
         dtype: The dtype, bool or a float.
-        kept: The value where the column is at most the row.
+        kept: The value where the column is at most the row, and less than `window` before it.
         hidden: The value elsewhere.
+        window: The number of columns that a row sees, or None for all up to its own.
     """
 
     shape: torch.Size
     dtype: torch.dtype
     kept: float | bool
     hidden: float | bool
+    window: int | None = None
 
     @classmethod
     def of(cls, value: torch.Tensor) -> CausalMask | None:
@@ -43,12 +46,14 @@ class CausalMask:
             return None
         first = value.reshape(-1, *value.shape[-2:])[0]
         kept, hidden = first[0, 0], first[0, 1]
-        lower = torch.ones_like(first, dtype=torch.bool).tril()
+        window = int((first[:, 0] == kept).sum())
+        seen = torch.ones_like(first, dtype=torch.bool).tril().triu(1 - window)
         if value.is_floating_point() and (bool(kept != 0) or bool(kept.signbit())):
             return None
-        if not bool((value == torch.where(lower, kept, hidden)).all()) or bool(kept == hidden):
+        if not bool((value == torch.where(seen, kept, hidden)).all()) or bool(kept == hidden):
             return None
-        return cls(value.shape, value.dtype, kept.item(), hidden.item())
+        bound = window if window < len(first) else None
+        return cls(value.shape, value.dtype, kept.item(), hidden.item(), bound)
 
     def create(self, graph: torch.fx.Graph, node: torch.fx.Node) -> torch.fx.Node:
         """Creates nodes that compute the mask, with the location of `node`, at the graph's
@@ -60,8 +65,13 @@ class CausalMask:
         rows = call(aten.view.default, indices, [1] * (rank - 2) + [size, 1])
         columns = call(aten.view.default, indices, [1] * (rank - 1) + [size])
         is_bool = self.dtype == torch.bool
-        compare = aten.ge.Tensor if self.kept or not is_bool else aten.lt.Tensor
-        mask = call(compare, rows, columns)
+        is_kept = bool(self.kept) or not is_bool
+        mask = call(aten.ge.Tensor if is_kept else aten.lt.Tensor, rows, columns)
+        if self.window is not None:
+            ends = call(aten.add.Tensor, columns, self.window)
+            inside = call(aten.gt.Tensor if is_kept else aten.le.Tensor, ends, rows)
+            both = aten.bitwise_and.Tensor if is_kept else aten.bitwise_or.Tensor
+            mask = call(both, mask, inside)
         if not is_bool:
             kept, hidden = (
                 call(
