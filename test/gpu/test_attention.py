@@ -41,6 +41,8 @@ class Case:
         projected: The columns of the input of a product whose slices are query, key and value.
             Another product reads the result.
         written: Whether it is products and a softmax; rows that the mask hides are NaN then.
+        softcap: The softcap of a written one. Scores are about as large.
+        window: The columns that a row sees, up to its own index.
         options: More arguments of scaled_dot_product_attention.
     """
 
@@ -52,6 +54,8 @@ class Case:
     on_cudnn: tuple[str, ...] = tuple(TOLERANCE)
     projected: int | None = None
     written: bool = False
+    softcap: float | None = None
+    window: int | None = None
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -94,6 +98,19 @@ CASES = {
     "written_36_projected": Case((2, 4, 256, 36), (4, 256, 36), packed=True, projected=64, written=True, on_cudnn=_HALF),
     "written_36_mask": Case((2, 4, 256, 36), (4, 256, 36), (2, 1, 256, 256), written=True, on_cudnn=_HALF),
     "written_causal": Case((2, 4, 130, 64), (4, 130, 64), written=True, options=_CAUSAL),
+    "written_softcap": Case(written=True, softcap=1.5),
+    "written_softcap_mask": Case(mask=(2, 1, 50, 70), written=True, softcap=1.5),
+    "written_softcap_hidden": Case(mask=(2, 1, 50, 70), hidden=True, written=True, softcap=1.5),
+    "written_softcap_causal": Case((2, 4, 130, 64), (4, 130, 64), written=True, softcap=1.5, options=_CAUSAL),
+    "written_softcap_grouped": Case((2, 8, 200, 128), (2, 200, 128), written=True, softcap=50.0, options=_CAUSAL),
+    "written_softcap_window": Case((2, 8, 300, 64), (2, 300, 64), written=True, softcap=1.5, window=70),
+    "written_softcap_36": Case((2, 4, 256, 36), (4, 256, 36), written=True, softcap=1.5, on_cudnn=_HALF),
+    "written_softcap_256": Case((1, 4, 200, 256), (2, 200, 256), written=True, softcap=1.5, options=_CAUSAL, on_cudnn=_HALF),
+    "written_window": Case((2, 4, 130, 64), (4, 130, 64), written=True, window=30),
+    "window": Case((2, 4, 300, 64), (4, 300, 64), window=100),
+    "window_hidden": Case((2, 4, 130, 64), (4, 130, 64), (2, 1, 1, 130), hidden=True, window=100),
+    "window_1": Case((2, 4, 130, 64), (4, 130, 64), window=1),
+    "window_grouped": Case((2, 8, 520, 96), (2, 520, 96), window=129, options={"enable_gqa": True}),
     **{f"mask_{'x'.join(map(str, shape))}": Case(mask=shape) for shape in _MASKS},
 }
 # fmt: on
@@ -115,10 +132,27 @@ def build(name: str) -> tuple[Any, tuple[Any, ...]]:
     case = CASES[name]
     batch, heads, rows, depth = case.query
 
+    shared, columns, width = case.key
+    seen = torch.ones(rows, columns, dtype=torch.bool).tril().triu(1 - (case.window or columns))
+
     def attend(q, k, v, mask):
         if not case.written:
+            if case.window:
+                mask = seen if mask is None else seen.expand(batch, 1, -1, -1) & mask
             return scaled_dot_product_attention(q, k, v, attn_mask=mask, **case.options)
+        if shared != heads:
+            # As transformers repeats them.
+            k, v = (
+                each[:, :, None]
+                .expand(-1, -1, heads // shared, -1, -1)
+                .reshape(batch, heads, columns, -1)
+                for each in (k, v)
+            )
         scores = q @ k.transpose(-1, -2) / depth**0.5
+        if case.softcap:
+            scores = torch.tanh(scores / case.softcap) * case.softcap
+        if case.window:
+            scores = scores.masked_fill(~seen, -torch.inf)
         if case.options:
             scores = scores + torch.triu(torch.full(scores.shape[-2:], -torch.inf), 1)
         if case.hidden:
@@ -145,14 +179,13 @@ def build(name: str) -> tuple[Any, tuple[Any, ...]]:
             return self.last(y.reshape(batch, rows, heads * depth))
 
     torch.manual_seed(0)
-    shared, columns, width = case.key
     shapes = [case.query, (batch, shared, columns, depth), (batch, shared, columns, width)]
     if case.packed:
         shapes = [(batch, rows, case.projected or 3 * heads * depth)]
     inputs = [torch.randn(shape).bfloat16().float() for shape in shapes]
     if case.hidden:
         mask = torch.rand(case.mask) > 0.5
-        mask[0, 0, 3] = False
+        mask[0, 0, min(3, case.mask[2] - 1)] = False
         inputs.append(mask)
     elif case.mask:
         inputs.append(torch.randn(case.mask).bfloat16().float())

@@ -90,6 +90,29 @@ def build(name: str):
         def forward(self, q, k, v, mask=None) -> torch.Tensor:
             return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, **self.options)
 
+    class Capped(nn.Module):
+        """Attention with a softcap, heads that are shared, and a causal mask or a window, as Gemma 2
+        writes it. Scores are several times the softcap."""
+
+        def __init__(self, softcap: float, window: int | None = None) -> None:
+            super().__init__()
+            self.softcap, self.window = softcap, window
+
+        def forward(self, q, k, v, mask=None) -> torch.Tensor:
+            _, heads, rows, depth = q.shape
+            k, v = (
+                each[:, :, None].expand(-1, -1, heads // each.shape[1], -1, -1).flatten(1, 2)
+                for each in (k, v)
+            )
+            scores = q @ k.mT * (self.softcap * 2 / depth**0.5)
+            scores = torch.tanh(scores / self.softcap) * self.softcap
+            if self.window is not None:
+                seen = torch.ones(rows, rows, dtype=torch.bool).tril().triu(1 - self.window)
+                scores = scores + torch.where(seen, 0.0, -torch.inf)
+            if mask is not None:
+                scores = scores + mask
+            return scores.softmax(-1) @ v
+
     class Last(nn.Module):
         """The last layer of a network, whose result is cast to float32."""
 
@@ -342,6 +365,19 @@ def build(name: str):
             Attention(is_causal=True),
             [(1, 4, 290, 24), (1, 4, 290, 24), (1, 4, 290, 104)],
         ),
+        # Softcaps and windows: no mask, masks of one row and of many, steps that no row of a warp
+        # sees.
+        "attention_softcap": (Capped(3.0), [(2, 3, 197, 64)] * 3),
+        "attention_softcap_row": (Capped(3.0), [(2, 4, 200, 64)] * 3 + [(2, 1, 1, 200)]),
+        "attention_softcap_bias": (Capped(3.0), [(1, 3, 133, 72)] * 3 + [(1, 1, 133, 133)]),
+        "attention_softcap_causal": (
+            Capped(5.0, 512),
+            [(2, 8, 512, 128), (2, 4, 512, 128), (2, 4, 512, 128)],
+        ),
+        "attention_softcap_window": (
+            Capped(5.0, 100),
+            [(2, 8, 500, 64), (2, 2, 500, 64), (2, 2, 500, 64)],
+        ),
         "attention_windows": (Attention(), [(64, 3, 49, 32)] * 3 + [(1, 3, 49, 49)]),
         "product_alone": (nn.Linear(64, 8, bias=False), [(9, 64)]),
         # Weights in registers alone; in shared memory too; states that fill no group of columns and
@@ -524,6 +560,8 @@ CASES = (
     "attention_long", "attention_vit", "attention_bert", "attention_causal", "attention_bias",
     "attention_bias_odd", "attention_bias_rows", "attention_hidden", "attention_across",
     "attention_shared", "attention_wide", "attention_narrow",
+    "attention_softcap", "attention_softcap_row", "attention_softcap_bias",
+    "attention_softcap_causal", "attention_softcap_window",
     "attention_windows",
     "product_gelu", "product_tanh", "product_swish", "product_relu6", "product_residual",
     "product_scale", "product_gate", "product_gate_swish", "product_wide", "product_alone",
