@@ -305,8 +305,9 @@ def TcpRaiseAttentionPass : StaticShapesPass<"tcp-raise-attention", "::mlir::fun
     `tcp.attention` makes them 0. `@prepare_weights` does that for masks that are constant.
 
     For both targets, a mask that hides the columns after the own index of each row becomes
-    `causal`, one that hides those a number before it or more becomes `window`, a mask of zeros is
-    dropped, and heads of key and value that are repeated are shared.
+    `causal`, one that hides those a number before it or more becomes `window`, and only the
+    other conditions remain in a mask that combines these with others by minus infinity. A mask of
+    zeros is dropped, and heads of key and value that are repeated are shared.
 
     ```mlir
     %0 = tcp.matmul %q, %kt : tensor<1x12x128x64xf16>, tensor<1x12x64x128xf16> -> tensor<1x12x128x128xf16>

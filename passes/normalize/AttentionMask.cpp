@@ -197,6 +197,66 @@ std::optional<Band> bandOfMask(Value mask) {
   return bandOfCondition(select.getCondition(), kept);
 }
 
+/// Adds the conditions of which `condition` is the and (`kept`) or the or to `parts`, without
+/// broadcasts.
+static void addConditions(Value condition, bool kept, SmallVectorImpl<Value> &parts) {
+  while (auto broadcast = condition.getDefiningOp<BroadcastOp>())
+    condition = broadcast.getInput();
+  auto [first, second] = boolsOf(condition.getDefiningOp(), kept);
+  if (!first)
+    return parts.push_back(condition);
+  addConditions(first, kept, parts);
+  addConditions(second, kept, parts);
+}
+
+std::optional<MaskInBand> withoutBand(OpBuilder &builder, Value mask) {
+  auto select = withoutRepeats(mask).getDefiningOp<SelectOp>();
+  if (!select)
+    return std::nullopt;
+  FloatAttr onTrue = numberOf(select.getOnTrue()), onFalse = numberOf(select.getOnFalse());
+  if (!onTrue || !onFalse)
+    return std::nullopt;
+  bool kept = onTrue.getValue().isZero();
+  const APFloat fill = (kept ? onFalse : onTrue).getValue();
+  // If all scores of a row have a finite sum with it, they matter again.
+  if ((!kept && !onFalse.getValue().isZero()) || !fill.isInfinity() || !fill.isNegative())
+    return std::nullopt;
+  SmallVector<Value> parts, others;
+  addConditions(select.getCondition(), kept, parts);
+  Band band;
+  for (Value part : parts)
+    if (std::optional<Band> found = bandOfCondition(part, kept))
+      band = band & *found;
+    else
+      others.push_back(part);
+  auto type = cast<RankedTensorType>(mask.getType());
+  bool fits = llvm::all_of(others, [&](Value other) {
+    return cast<RankedTensorType>(other.getType()).getRank() == type.getRank();
+  });
+  if (others.empty() || others.size() == parts.size() || !fits)
+    return std::nullopt;
+  Location loc = mask.getLoc();
+  Value rest = others.front();
+  for (Value other : ArrayRef(others).drop_front()) {
+    SmallVector<int64_t> shape = *broadcastShape({shapeOf(rest), shapeOf(other)});
+    rest = SelectOp::create(builder, loc, RankedTensorType::get(shape, builder.getI1Type()), rest,
+                            kept ? other : rest, kept ? rest : other);
+  }
+  auto number = [&](bool isZero) {
+    const llvm::fltSemantics &semantics =
+        cast<FloatType>(type.getElementType()).getFloatSemantics();
+    SmallVector<int64_t> one(type.getRank(), 1);
+    return arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(withShape(type, one),
+                               isZero ? APFloat::getZero(semantics)
+                                      : APFloat::getInf(semantics, /*Negative=*/true)));
+  };
+  rest = SelectOp::create(builder, loc, withShape(type, shapeOf(rest)), rest, number(kept),
+                          number(!kept));
+  return MaskInBand{band, rest};
+}
+
 bool isNeverInfinite(Value mask) {
   if (FloatAttr number = numberOf(mask))
     return !number.getValue().isInfinity();

@@ -11,8 +11,8 @@
 
 namespace convoy {
 
-/// The columns that the rows of square scores see: with `causal` those up to their own index, with a
-/// window those less than `window` before it. Each row sees the column of its own index.
+/// The columns that the rows of square scores see: with `causal` those up to their own index, with
+/// a window those less than `window` before it. Each row sees the column of its own index.
 struct Band {
   bool causal = false;
   std::optional<int64_t> window;
@@ -27,6 +27,16 @@ std::optional<Band> bandOfCondition(mlir::Value condition, bool kept);
 /// The band where `mask`, which is added to scores, is zero if it hides all other scores, or
 /// std::nullopt.
 std::optional<Band> bandOfMask(mlir::Value mask);
+
+/// A mask of which a band is left out.
+struct MaskInBand {
+  Band band;
+  mlir::Value mask;
+};
+
+/// The band and the rest of `mask`, if it is minus infinity where one of several conditions hides a
+/// score and zero elsewhere, and only some of the conditions are a band.
+std::optional<MaskInBand> withoutBand(mlir::OpBuilder &builder, mlir::Value mask);
 
 /// A value that `mask` is a broadcast of, or `mask`. Elementwise ops of broadcasts are computed
 /// before them.

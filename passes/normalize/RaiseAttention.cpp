@@ -437,13 +437,20 @@ struct SimplifyMask : public OpRewritePattern<AttentionOp> {
       rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().assign(mask); });
       return success();
     }
+    if (shapeOf(op.getQuery())[2] != shapeOf(op.getKey())[2])
+      return rewriter.notifyMatchFailure(op, "the scores are not square");
     std::optional<Band> band = bandOfMask(op.getMask());
-    if (shapeOf(op.getQuery())[2] != shapeOf(op.getKey())[2] || !band)
+    std::optional<MaskInBand> part = band ? std::nullopt : withoutBand(rewriter, op.getMask());
+    if (!band && !part)
       return rewriter.notifyMatchFailure(op, "the mask is not known to be causal or a window");
+    if (part)
+      band = part->band;
     if (op.getWindowAttr())
       band = *band & Band{false, op.getWindowAttr().getInt()};
     rewriter.modifyOpInPlace(op, [&] {
       op.getMaskMutable().clear();
+      if (part)
+        op.getMaskMutable().assign(part->mask);
       op.setCausal(op.getCausal() || band->causal);
       op.setWindow(band->window);
     });

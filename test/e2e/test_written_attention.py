@@ -137,6 +137,12 @@ def _window_of_sdpa(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
 
 
+def _padded_sdpa(q: Tensor, k: Tensor, v: Tensor, hidden: Tensor) -> Tensor:
+    """Llama: a causal mask and one of padding. Rows without any score are 0."""
+    seen = _CAUSAL.expand(_BATCH, 1, -1, -1) & ~hidden
+    return nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+
+
 def _wide_window(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """As many columns as there are."""
     return _attend(q, k, v, torch.where(_CAUSAL.triu(-_ROWS), 0.0, -math.inf))
@@ -163,6 +169,7 @@ CASES: dict[str, tuple[nn.Module, bool, str, str]] = {
     "softcap_of_one": (_Function(_softcap_of_one), True, "softcap = 1.0", "causal"),
     "window": (_Function(_window), False, "window = 5 : i64", "mask"),
     "window_of_sdpa": (_Function(_window_of_sdpa), False, "window = 5 : i64", "mask"),
+    "padded_sdpa": (_Function(_padded_sdpa), True, "causal, ", "2x1x12x12"),
     "wide_window": (_Function(_wide_window), False, "causal", "window"),
     "nearly_causal": (_Function(_nearly_causal), False, "mask", "causal"),
 }

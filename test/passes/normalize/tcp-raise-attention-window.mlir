@@ -161,3 +161,55 @@ func.func @after(%x: tensor<2x4x32x64xf16>) -> tensor<2x4x32x64xf16> attributes 
   %o = tcp.attention %x, %x, %x mask %m {scale = 1.0 : f64} : tensor<2x4x32x64xf16>, tensor<2x4x32x64xf16>, tensor<2x4x32x64xf16>, tensor<1x1x32x32xf16> -> tensor<2x4x32x64xf16>
   return %o : tensor<2x4x32x64xf16>
 }
+
+// -----
+
+// Of a causal mask, a window and two masks of padding, the latter remain, without rows. Minus
+// infinity hides scores whatever the others are.
+// CHECK-LABEL: func.func @padding
+// CHECK-SAME: %[[X:.*]]: tensor<2x4x32x64xf16>, %[[P:.*]]: tensor<2x1x1x32xi1>, %[[R:.*]]: tensor<2x1x1x32xi1>
+// CHECK: %[[BOTH:.*]] = tcp.select %[[P]], %[[R]], %[[P]] : {{.*}} -> tensor<2x1x1x32xi1>
+// CHECK: %[[M:.*]] = tcp.select %[[BOTH]], %{{.*}}, %{{.*}} : tensor<2x1x1x32xi1>, {{.*}} -> tensor<2x1x1x32xf16>
+// CHECK: tcp.attention %[[X]], %[[X]], %[[X]] mask %[[M]] {causal, scale = 1.000000e+00 : f64, window = 8 : i64}
+func.func @padding(%x: tensor<2x4x32x64xf16>, %p: tensor<2x1x1x32xi1>, %r: tensor<2x1x1x32xi1>) -> tensor<2x4x32x64xf16> attributes {tcp.target = "cuda"} {
+  %zero = arith.constant dense<0.0> : tensor<1x1x1x1xf16>
+  %low = arith.constant dense<0xFC00> : tensor<1x1x1x1xf16>
+  %n = arith.constant dense<8> : tensor<1x1x1x1xi64>
+  %i = tcp.iota {dim = 0 : index} : tensor<32xi64>
+  %row = tcp.reshape %i : tensor<32xi64> -> tensor<1x1x32x1xi64>
+  %column = tcp.reshape %i : tensor<32xi64> -> tensor<1x1x1x32xi64>
+  %end = tcp.add %column, %n : tensor<1x1x1x32xi64>, tensor<1x1x1x1xi64> -> tensor<1x1x1x32xi64>
+  %a = tcp.compare %row, %column {predicate = "ge"} : tensor<1x1x32x1xi64>, tensor<1x1x1x32xi64> -> tensor<1x1x32x32xi1>
+  %b = tcp.compare %end, %row {predicate = "gt"} : tensor<1x1x1x32xi64>, tensor<1x1x32x1xi64> -> tensor<1x1x32x32xi1>
+  %wide = tcp.broadcast %p : tensor<2x1x1x32xi1> -> tensor<2x1x32x32xi1>
+  %c = tcp.select %a, %wide, %a : tensor<1x1x32x32xi1>, tensor<2x1x32x32xi1>, tensor<1x1x32x32xi1> -> tensor<2x1x32x32xi1>
+  %d = tcp.select %b, %r, %b : tensor<1x1x32x32xi1>, tensor<2x1x1x32xi1>, tensor<1x1x32x32xi1> -> tensor<2x1x32x32xi1>
+  %e = tcp.select %c, %d, %c : tensor<2x1x32x32xi1>, tensor<2x1x32x32xi1>, tensor<2x1x32x32xi1> -> tensor<2x1x32x32xi1>
+  %m = tcp.select %e, %zero, %low : tensor<2x1x32x32xi1>, tensor<1x1x1x1xf16>, tensor<1x1x1x1xf16> -> tensor<2x1x32x32xf16>
+  %o = tcp.attention %x, %x, %x mask %m {scale = 1.0 : f64} : tensor<2x4x32x64xf16>, tensor<2x4x32x64xf16>, tensor<2x4x32x64xf16>, tensor<2x1x32x32xf16> -> tensor<2x4x32x64xf16>
+  return %o : tensor<2x4x32x64xf16>
+}
+
+// -----
+
+// A row whose columns are all hidden by a finite number is uniform: the mask stays as it is. So does
+// one of either condition.
+// CHECK-LABEL: func.func @finite
+// CHECK: tcp.attention %{{.*}} mask %{{.*}} {scale = 1.000000e+00 : f64} : {{.*}}, tensor<2x1x32x32xf16> ->
+// CHECK: tcp.attention %{{.*}} mask %{{.*}} {scale = 1.000000e+00 : f64} : {{.*}}, tensor<2x1x32x32xf16> ->
+func.func @finite(%x: tensor<2x4x32x64xf16>, %p: tensor<2x1x1x32xi1>) -> (tensor<2x4x32x64xf16>, tensor<2x4x32x64xf16>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant dense<0.0> : tensor<1x1x1x1xf16>
+  %low = arith.constant dense<-65504.0> : tensor<1x1x1x1xf16>
+  %none = arith.constant dense<0xFC00> : tensor<1x1x1x1xf16>
+  %i = tcp.iota {dim = 0 : index} : tensor<32xi64>
+  %row = tcp.reshape %i : tensor<32xi64> -> tensor<1x1x32x1xi64>
+  %column = tcp.reshape %i : tensor<32xi64> -> tensor<1x1x1x32xi64>
+  %a = tcp.compare %row, %column {predicate = "ge"} : tensor<1x1x32x1xi64>, tensor<1x1x1x32xi64> -> tensor<1x1x32x32xi1>
+  %c = tcp.select %a, %p, %a : tensor<1x1x32x32xi1>, tensor<2x1x1x32xi1>, tensor<1x1x32x32xi1> -> tensor<2x1x32x32xi1>
+  %m = tcp.select %c, %zero, %low : tensor<2x1x32x32xi1>, tensor<1x1x1x1xf16>, tensor<1x1x1x1xf16> -> tensor<2x1x32x32xf16>
+  %o = tcp.attention %x, %x, %x mask %m {scale = 1.0 : f64} : tensor<2x4x32x64xf16>, tensor<2x4x32x64xf16>, tensor<2x4x32x64xf16>, tensor<2x1x32x32xf16> -> tensor<2x4x32x64xf16>
+  %d = tcp.select %a, %a, %p : tensor<1x1x32x32xi1>, tensor<1x1x32x32xi1>, tensor<2x1x1x32xi1> -> tensor<2x1x32x32xi1>
+  %r = tcp.select %d, %zero, %none : tensor<2x1x32x32xi1>, tensor<1x1x1x1xf16>, tensor<1x1x1x1xf16> -> tensor<2x1x32x32xf16>
+  %s = tcp.attention %x, %x, %x mask %r {scale = 1.0 : f64} : tensor<2x4x32x64xf16>, tensor<2x4x32x64xf16>, tensor<2x4x32x64xf16>, tensor<2x1x32x32xf16> -> tensor<2x4x32x64xf16>
+  return %o, %s : tensor<2x4x32x64xf16>, tensor<2x4x32x64xf16>
+}
