@@ -11,7 +11,8 @@ namespace convoy {
 
 /// softmax(scale * q * k + mask) * v, with k already transposed, as `buildAttentionGraph` of
 /// passes/fusion writes it: arguments q, k, v and the mask, and two results, of which the second
-/// one is the logarithms of the sums of exponentials. A softcap and a window are 0 if there is none.
+/// one is the logarithms of the sums of exponentials. A softcap and a window are 0 if there is
+/// none.
 struct AttentionGraph {
   cudnn::GraphOp graph;
   double scale = 1, softcap = 0;
