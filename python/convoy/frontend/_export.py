@@ -24,6 +24,7 @@ import torch
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
+    FakeTensor,
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.fx.proxy import TracerBase
@@ -36,6 +37,7 @@ from convoy.errors import (
     first_line,
 )
 from convoy.frontend._grouped import grouped_decompositions
+from convoy.frontend._recorded import RecordData, without_value_checks
 from convoy.frontend._recurrent_shapes import recurrent_shapes
 from convoy.frontend._registry import CONVERTERS
 from convoy.frontend._tensor_numbers import has_static_sizes, use_tensors_for_numbers
@@ -57,11 +59,14 @@ RESULT_STRIDES = "convoy_result_strides"
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _RUNNING = re.compile(r"While executing .*?target=(?:torch\.ops\.)?([\w.]+)")
 _LIBRARY = sysconfig.get_path("stdlib") + "/"
+_HERE = str(Path(__file__).parent) + "/"
 _TORCH = str(Path(torch.__file__).parent) + "/"
 #: Torch's lists of backends, which follow the description of an error.
 _BACK_ENDS = re.compile(
     r" This could be because the operator doesn't exist for this backend.*", re.DOTALL
 )
+#: What torch.export says about tensors that are computed without an op that it records.
+_NOT_RECORDED = "We found a fake tensor in the exported program constant's list"
 _NEEDS_REGISTRATION = re.compile(r"Found <class '([^']+)'> in output, which is not a known type")
 _PACKED_SEQUENCE = (
     "the model has a PackedSequence, whose shapes depend on the values of the lengths; expected a "
@@ -74,6 +79,10 @@ _READS_VALUES = (
 _DATA_DEPENDENT = (
     "the model has control flow or shapes that depend on the values of a tensor; expected "
     "dependence on the shapes of the inputs only: torch.where selects by values"
+)
+_HIDDEN = (
+    "the model computes a tensor in a way that torch.export does not record, such as "
+    "torch.autograd.grad; expected a model that consists of ops on tensors"
 )
 
 
@@ -110,6 +119,7 @@ def export_module(
             _own_frames(),
             _without_graph(),
             recurrent_shapes(),
+            without_value_checks(),
         ):
             warnings.simplefilter("ignore")
             program = _exported(module, inputs, dict(kwargs or {}), dynamic_shapes)
@@ -135,7 +145,7 @@ def _exported(
         return program
 
     try:
-        with _without_graph():
+        with _without_graph(), RecordData():
             return run(False)
     except GuardOnDataDependentSymNode as error:
         try:
@@ -145,6 +155,9 @@ def _exported(
             raise error from None
         if dynamic_shapes is None and not all(map(has_static_sizes, program.graph.nodes)):
             raise
+        # The strict mode does not check this.
+        if any(isinstance(each, FakeTensor) for each in program.constants.values()):
+            raise RuntimeError(_NOT_RECORDED) from error
         return program
 
 
@@ -272,10 +285,10 @@ def _own_frames() -> Iterator[None]:
 
 def _is_own(filename: str) -> bool:
     """Whether a file belongs neither to torch or sympy, which torch uses for shapes, nor to the
-    standard library."""
+    standard library or this package."""
     library = filename.startswith(_LIBRARY) and "site-packages" not in filename
     return not library and not filename.startswith(
-        (_TORCH, "<", str(Path(_TORCH).parent / "sympy"))
+        (_TORCH, "<", str(Path(_TORCH).parent / "sympy"), _HERE)
     )
 
 
@@ -330,6 +343,8 @@ def _reason(error: Exception) -> str:
         return _PACKED_SEQUENCE
     if isinstance(error, GuardOnDataDependentSymNode):
         return _DATA_DEPENDENT
+    if _NOT_RECORDED in str(error):
+        return _HIDDEN
     if isinstance(error, (DataDependentOutputException, DynamicOutputShapeException)):
         return f"{error.func}: {_READS_VALUES}"
     text = str(error).strip()
@@ -354,7 +369,7 @@ def _last_user_line(error: BaseException) -> str:
         else []
     )
     for file, line in (*reversed(recorded), *reversed(frames)):
-        if _is_own(file) and not file.startswith(str(Path(__file__).parent)):
+        if _is_own(file):
             return f"{file}:{line}: "
     return _last_node_line(error)
 
