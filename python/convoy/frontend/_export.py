@@ -37,6 +37,8 @@ from convoy.errors import (
     first_line,
 )
 from convoy.frontend._grouped import grouped_decompositions
+from convoy.frontend._positions import position_decompositions
+from convoy.frontend._quantized import quantized_decompositions
 from convoy.frontend._recorded import RecordData, without_value_checks
 from convoy.frontend._recurrent_shapes import recurrent_shapes
 from convoy.frontend._registry import CONVERTERS
@@ -301,11 +303,14 @@ def decompositions() -> dict[Any, Any]:
 @functools.cache
 def _decompositions() -> dict[Any, Any]:
     table = torch.export.default_decompositions().items()  # type: ignore[no-untyped-call]
-    own = {
+    own: dict[Any, Any] = {
         torch.ops.aten._neg_view.default: torch.neg,
+        torch.ops.aten._is_all_true.default: torch.all,
+        torch.ops.aten._is_any_true.default: torch.any,
         torch.ops.aten.angle.default: _angle,
         torch.ops.aten.as_strided_copy.default: _as_strided_copy,
     }
+    own |= quantized_decompositions() | position_decompositions()
     return own | {
         op: rule for op, rule in table if str(op).removesuffix(".default") not in CONVERTERS
     }
