@@ -61,7 +61,7 @@ class CausalMask:
         size, rank = self.shape[-1], len(self.shape)
 
         call = Emitter(graph, node)
-        indices = call(aten.arange.default, size, device="cpu", pin_memory=False)
+        indices = call(aten.arange.default, size, device=torch.device("cpu"), pin_memory=False)
         rows = call(aten.view.default, indices, [1] * (rank - 2) + [size, 1])
         columns = call(aten.view.default, indices, [1] * (rank - 1) + [size])
         is_bool = self.dtype == torch.bool
@@ -79,7 +79,7 @@ class CausalMask:
                     [1] * rank,
                     number,
                     dtype=self.dtype,
-                    device="cpu",
+                    device=torch.device("cpu"),
                     pin_memory=False,
                 )
                 for number in (self.kept, self.hidden)

@@ -10,6 +10,7 @@ from torch._ops import HigherOrderOperator
 
 from convoy.errors import SourceLine, UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._export import line_of
+from convoy.frontend._higher_order import MOST_NODES
 from convoy.frontend._refused import reason_of
 from convoy.frontend._tensor_numbers import has_static_sizes, read_numbers
 
@@ -18,6 +19,22 @@ __all__ = ["check_effects", "check_numbers", "check_operations", "check_results"
 _NUMBER = (
     "it takes a number that is read from a tensor, and no form of it takes a tensor there; "
     "expected a constant, or an op on the tensor itself, such as torch.where or an index"
+)
+_GRAPHS = (
+    "expected a model without control flow, got an op that runs other graphs; torch.where selects "
+    "between values"
+)
+_STEPS = (
+    "the number of its steps depends on the values of a tensor; expected a loop of Python with a "
+    "number of steps that depends on shapes only, whose body selects by torch.where"
+)
+_UNROLLED = (
+    f"it is unrolled; expected at least one step, and at most {MOST_NODES} ops in all steps "
+    "together"
+)
+_WRITES = (
+    "it writes to its arguments; expected an op that returns new tensors, with a kernel that "
+    "consists of PyTorch's ops"
 )
 _RESULT = (
     "the model returns a number that is read from a tensor; expected the tensor, without item()"
@@ -46,11 +63,11 @@ def check_operations(graph: torch.fx.Graph) -> None:
     """Raises UnsupportedOpsError for ops that depend on what `tcp` does not have: higher-order ops
     such as torch.cond and torch.while_loop, which run other graphs, and writes by the strides of a
     tensor that is not contiguous."""
-    found: dict[str, list[SourceLine]] = {}
+    found: dict[tuple[str, str], list[SourceLine]] = {}
     strided: dict[str, list[SourceLine]] = {}
     for node in graph.nodes:
         if node.op == "call_function" and isinstance(node.target, HigherOrderOperator):
-            found.setdefault(str(node.target), []).append(line_of(node))
+            found.setdefault(_higher_order(node), []).append(line_of(node))
         if node.target is torch.ops.aten.as_strided_scatter.default:
             value = node.args[0].meta["val"]
             if not value.is_contiguous() or value.storage_offset() != 0:
@@ -61,13 +78,21 @@ def check_operations(graph: torch.fx.Graph) -> None:
             UnsupportedOp(op, reason, tuple(lines)) for op, lines in strided.items()
         )
     if found:
-        reason = (
-            "expected a model without control flow, got an op that runs other graphs; "
-            "torch.where selects between values"
-        )
         raise UnsupportedOpsError(
-            UnsupportedOp(op, reason, tuple(lines)) for op, lines in found.items()
+            UnsupportedOp(op, reason, tuple(lines)) for (op, reason), lines in found.items()
         )
+
+
+def _higher_order(node: torch.fx.Node) -> tuple[str, str]:
+    """The name of an op that runs other graphs or an op that writes, and why it is refused."""
+    name = str(node.target)
+    if name.startswith("auto_functionalized"):
+        return str(node.args[0]).removesuffix(".default"), _WRITES
+    if name == "while_loop":
+        return name, _STEPS
+    if name in ("scan", "map_impl"):
+        return name, _UNROLLED
+    return name, _GRAPHS
 
 
 def check_results(graph: torch.fx.Graph) -> None:

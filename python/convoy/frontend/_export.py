@@ -37,6 +37,7 @@ from convoy.errors import (
     first_line,
 )
 from convoy.frontend._grouped import grouped_decompositions
+from convoy.frontend._higher_order import inline_higher_order
 from convoy.frontend._positions import position_decompositions
 from convoy.frontend._quantized import quantized_decompositions
 from convoy.frontend._recorded import RecordData, without_value_checks
@@ -222,7 +223,9 @@ def decompose(program: torch.export.ExportedProgram) -> torch.export.ExportedPro
 
 def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     strides = _result_strides(program)
-    result: torch.export.ExportedProgram = program.run_decompositions(decompositions())
+    table = decompositions()
+    result: torch.export.ExportedProgram = program.run_decompositions(table)
+    inline_higher_order(result.graph_module, table)
     use_tensors_for_numbers(result.graph)
     # Decomposed ops may return other strides.
     result.graph.output_node().meta[RESULT_STRIDES] = strides
