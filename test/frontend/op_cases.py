@@ -18,6 +18,7 @@ from byte_cases import BYTE_CASES
 from complex_cases import COMPLEX_CASES
 from float_cases import FLOAT_CASES
 from index_cases import INDEX_CASES
+from inlined_cases import INLINED_CASES
 from recurrent_cases import RECURRENT_CASES
 from torch import Tensor, nn
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -759,4 +760,6 @@ for _case in BYTE_CASES:
 for _case in RECURRENT_CASES:
     _add(*_case)
 for _case in COMPLEX_CASES:
+    _add(*_case)
+for _case in INLINED_CASES:
     _add(*_case)

@@ -36,6 +36,7 @@ from convoy.errors import (
     SourceLine,
     first_line,
 )
+from convoy.frontend._custom_ops import inline_custom_ops
 from convoy.frontend._grouped import grouped_decompositions
 from convoy.frontend._higher_order import inline_higher_order
 from convoy.frontend._positions import position_decompositions
@@ -226,6 +227,7 @@ def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedP
     table = decompositions()
     result: torch.export.ExportedProgram = program.run_decompositions(table)
     inline_higher_order(result.graph_module, table)
+    inline_custom_ops(result.graph, table)
     use_tensors_for_numbers(result.graph)
     # Decomposed ops may return other strides.
     result.graph.output_node().meta[RESULT_STRIDES] = strides

@@ -32,6 +32,10 @@ _REASONS = {
     "it computes with quantized tensors, which tcp does not have": r"\w*quantize\w*|q_\w+",
 }
 _OTHER = "it has no conversion to tcp"
+_LIBRARY = (
+    "it is an op of another library than PyTorch; expected a kernel for all devices that consists "
+    "of PyTorch's ops and does not use the values of tensors"
+)
 
 
 def reason_of(name: str) -> str:
@@ -43,8 +47,8 @@ def reason_of(name: str) -> str:
     Returns:
         A part of an error message.
     """
-    op = name.partition(".")[2]
+    library, _, op = name.partition(".")
     for reason, pattern in _REASONS.items():
         if re.fullmatch(rf"(?:{pattern})(?:\..*)?", op):
             return f"{_OTHER}: {reason}"
-    return _OTHER
+    return _OTHER if library in ("aten", "prims", "prim") else f"{_OTHER}: {_LIBRARY}"
