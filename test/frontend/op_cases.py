@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from bounded_cases import BOUNDED_CASES
 from byte_cases import BYTE_CASES
 from complex_cases import COMPLEX_CASES
 from float_cases import FLOAT_CASES
@@ -762,4 +763,6 @@ for _case in RECURRENT_CASES:
 for _case in COMPLEX_CASES:
     _add(*_case)
 for _case in INLINED_CASES:
+    _add(*_case)
+for _case in BOUNDED_CASES:
     _add(*_case)

@@ -371,6 +371,29 @@ def test_higher_order_op_is_refused(function: object, op: str, reason: str) -> N
 @pytest.mark.parametrize(
     ("function", "op"),
     [
+        (lambda x: torch.cat([x[x > 0], x[0]]).sum(), "aten.cat"),
+        (lambda x: x[x > 0].sort()[0].sum(), "aten.sort"),
+        (lambda x: x[x[:, 0] > 0].t() @ x[x[:, 0] > 0], "aten.matmul"),
+        (lambda x: x[0].reshape(3)[x[x > 0].shape[0]], "aten.select.int"),
+        (lambda x: x[x[:, 0] > 0].var(0), "aten.var.dim"),
+        (lambda x: F.conv1d(x[:, x[0] > 0], torch.ones(1, 2, 1)).sum(), "aten.conv1d"),
+        (lambda x: x[x[:, 0] > 0].reshape(3, -1).sum(), "aten.view"),
+    ],
+)
+def test_rows_of_a_mask_that_are_not_computed_by_themselves(function: object, op: str) -> None:
+    with pytest.raises(UnsupportedOpsError) as caught:
+        import_module(Function(function).eval(), (torch.ones(2, 3),))
+    (found,) = caught.value.ops
+    assert found.op == op
+    assert found.reason.startswith(
+        "a size of its operands is the number of elements that aten.index.Tensor finds"
+    )
+    assert found.lines[0].file == __file__
+
+
+@pytest.mark.parametrize(
+    ("function", "op"),
+    [
         (lambda x: torch.linalg.inv(x), "aten.linalg_inv_ex"),  # inv
         (lambda x: torch.linalg.cholesky(x), "aten.linalg_cholesky_ex"),  # cholesky
         (lambda x: torch.linalg.solve(x, x), "aten._linalg_solve_ex"),  # solve

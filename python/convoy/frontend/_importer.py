@@ -20,6 +20,7 @@ from torch_mlir.dialects import torch as torch_dialect
 from torch_mlir.extras.fx_importer import FxImporter
 
 from convoy.errors import UnsupportedOp, UnsupportedOpsError
+from convoy.frontend._bounded_sizes import bound_sizes
 from convoy.frontend._checked_ops import (
     check_effects,
     check_numbers,
@@ -171,6 +172,8 @@ def import_program(
     orders = output_orders(program)
     drop_constants(program)
     fold_constants(program, merges=merges)
+    if bound_sizes(program.graph):
+        fold_constants(program, merges=merges)
     check_numbers(program.graph)
     if lower_complex(program):
         # The matrices of Fourier transforms.
