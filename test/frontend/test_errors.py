@@ -376,6 +376,7 @@ def test_higher_order_op_is_refused(function: object, op: str, reason: str) -> N
         (lambda x: x[x[:, 0] > 0].t() @ x[x[:, 0] > 0], "aten.matmul"),
         (lambda x: x[0].reshape(3)[x[x > 0].shape[0]], "aten.select.int"),
         (lambda x: x[x[:, 0] > 0].var(0), "aten.var.dim"),
+        (lambda x: F.pad(x[x[:, 0] > 0], (0, 0, 0, 1)).sum(), "aten.pad"),
         (lambda x: F.conv1d(x[:, x[0] > 0], torch.ones(1, 2, 1)).sum(), "aten.conv1d"),
         (lambda x: x[x[:, 0] > 0].reshape(3, -1).sum(), "aten.view"),
     ],

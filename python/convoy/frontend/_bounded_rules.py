@@ -57,14 +57,15 @@ _RESHAPES = ("view", "reshape", "_unsafe_view")
 _ELEMENTWISE = (
     *_CREATES, "_to_copy", "clone", "alias", "detach", "copy", "lift_fresh_copy", "full_like",
     "zeros_like", "ones_like", "empty_like", "expand", "unsqueeze", "squeeze", "permute",
-    "transpose", "t", "dropout", "embedding", "floor_divide", "where",
+    "transpose", "t", "dropout", "embedding", "floor_divide", "where", "fill",
 )  # fmt: skip
 #: Ops along the dims of an argument.
 _ALONG = (
     "select", "slice", "split", "split_with_sizes", "unbind", "chunk", "narrow", "softmax",
     "log_softmax", "topk", "sort", "argsort", "argmax", "argmin",
     "max", "min", "sum", "mean", "amax", "amin", "any", "all", "prod", "logsumexp", "var",
-    "std", "linalg_vector_norm", "norm", "cat", "stack", "glu",
+    "std", "linalg_vector_norm", "norm", "cat", "stack", "glu", "slice_scatter",
+    "select_scatter",
 )  # fmt: skip
 #: Ops whose first dim is that of a batch.
 _BATCHED = (
@@ -174,6 +175,12 @@ def _index(arguments: Mapping[str, Any], dims: Dims) -> bool:
     return not indexed & dims.get("self", frozenset())
 
 
+def _pad(arguments: Mapping[str, Any], dims: Dims) -> bool:
+    """Dims are padded from the last one on."""
+    padded: int = arguments["self"].ndim - len(arguments["pad"]) // 2
+    return max(dims["self"]) < padded
+
+
 def _read(arguments: Mapping[str, Any], dims: Dims) -> bool:
     """The dim that is indexed has its size."""
     rank = max(arguments["self"].ndim, 1)
@@ -202,6 +209,8 @@ _RULES: dict[str, Callable[[Mapping[str, Any], Dims], bool]] = {
     "addmm": _product,
     "baddbmm": _product,
     "scaled_dot_product_attention": _attention,
+    "pad": _pad,
+    "constant_pad_nd": _pad,
     "index": _index,
     "_unsafe_index": _index,
     "index_select": _read,
