@@ -256,6 +256,22 @@ def _trains() -> nn.Module:
             "weight 'weight': expected data, got a tensor on the meta device",
         ),
         (
+            nn.LazyLinear(2).eval(),
+            (torch.ones(1, 2),),
+            "weight 'weight': expected data, got an uninitialized one; run the module once",
+        ),
+        (
+            torch.jit.trace(nn.ReLU().eval(), torch.ones(1)),
+            (torch.ones(1),),
+            "expected a module of Python code, got one of TorchScript; compile the module that",
+        ),
+        (
+            nn.Sequential(torch.ao.nn.quantized.dynamic.Linear(2, 2)).eval(),
+            (torch.ones(1, 2),),
+            "module '0': expected a module of dense tensors, got Linear of "
+            "torch.ao.nn.quantized.dynamic.modules.linear, whose weights are quantized",
+        ),
+        (
             Function(lambda x: ()).eval(),
             (torch.ones(1),),
             "expected a model that returns tensors, got one without results",

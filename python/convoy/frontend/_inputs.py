@@ -10,12 +10,16 @@ from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
+from torch.nn.parameter import is_lazy
 
 from convoy.errors import InputError
 from convoy.frontend._real_view import complex_input
 from convoy.frontend._types import unsupported_dtype
 
 __all__ = ["check_exported", "check_module", "has_symbols"]
+
+#: Packages of modules with quantized weights.
+_QUANTIZED = ("torch.ao.nn.quantized", "torch.ao.nn.intrinsic.quantized")
 
 
 def check_module(module: Any, inputs: Any, kwargs: Mapping[str, Any] | None = None) -> None:
@@ -27,12 +31,26 @@ def check_module(module: Any, inputs: Any, kwargs: Mapping[str, Any] | None = No
     if not isinstance(inputs, tuple):
         msg = f"expected the example inputs as a tuple, got {type(inputs).__name__}"
         raise InputError(msg)
+    if isinstance(module, torch.jit.ScriptModule):
+        msg = (
+            "expected a module of Python code, got one of TorchScript; compile the module that it "
+            "was made from"
+        )
+        raise InputError(msg)
     if module.training:
         msg = (
             "expected a module in evaluation mode, got one in training mode; call "
             "module.eval() first"
         )
         raise InputError(msg)
+    for name, each in module.named_modules():
+        if type(each).__module__.startswith(_QUANTIZED):
+            msg = (
+                f"module '{name}': expected a module of dense tensors, got {type(each).__name__} "
+                f"of {type(each).__module__}, whose weights are quantized; compile the model "
+                "before its conversion, or one that PT2E quantization converts"
+            )
+            raise InputError(msg)
     for given in (inputs, dict(kwargs or {})):
         for path, value in pytree.tree_flatten_with_path(given)[0]:
             if problem := _input_problem(value):
@@ -69,9 +87,12 @@ def check_exported(program: torch.export.ExportedProgram) -> None:
 
 def _check_weights(named: list[tuple[str, torch.Tensor]]) -> None:
     for name, tensor in named:
-        problem = (
-            "expected data, got a tensor on the meta device" if tensor.is_meta else _problem(tensor)
-        )
+        if is_lazy(tensor):
+            problem = "expected data, got an uninitialized one; run the module once"
+        elif tensor.is_meta:
+            problem = "expected data, got a tensor on the meta device"
+        else:
+            problem = _problem(tensor)
         if problem:
             msg = f"weight '{name}': {problem}"
             raise InputError(msg)
