@@ -16,7 +16,9 @@ from ray import serve
 from ray.serve.exceptions import RayServeException
 
 import convoy_runtime
+from convoy_runtime.errors import CudaError
 from convoy_runtime.integrations.ray import application
+from convoy_runtime.integrations.ray.replica import Replica
 
 POINTS = [1, 4, 16]
 REPLICAS = 2
@@ -133,6 +135,39 @@ def test_replica_is_killed(
         )
         load.wait(100)
     check_outage(load, known[0])
+
+
+def test_replica_whose_device_fails_is_replaced(
+    nodes: ray_cluster.Nodes, artifacts: Path, x: np.ndarray, known: list[list[bytes]]
+) -> None:
+    class Failing(Replica):
+        async def lose_device(self) -> None:
+            """After some errors of a kernel, every later call of a process fails on that GPU."""
+            problem = {"name": "CUDA_ERROR_ILLEGAL_ADDRESS", "description": "an illegal address"}
+
+            def fail(*_: Any) -> None:
+                raise CudaError(call="cuStreamSynchronize", **problem)
+
+            for program in (self.model.program, *self.model.program.static_programs.values()):
+                program.run_numpy = fail
+
+    source = {"artifact": str(artifacts / "cnn.convoy")}
+    deployment = serve.deployment(name="losing", user_config=source, health_check_period_s=1)
+    handle = serve.run(deployment(Failing).bind(), name="losing", route_prefix="/losing")
+    before = handle.statistics.remote().result()["process"]
+    handle.lose_device.remote().result()
+    with pytest.raises(CudaError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
+        handle.remote(x).result()
+
+    def is_replaced() -> bool:
+        try:
+            return bool(handle.statistics.remote().result()["process"] != before)
+        except ray.exceptions.RayError:
+            return False
+
+    ray_cluster.wait_for(is_replaced, "the replica was not replaced")
+    assert handle.remote(x).result().tobytes() in known[0]
+    serve.delete("losing")
 
 
 def test_node_is_killed(
