@@ -147,10 +147,12 @@ Permutation Rewriter::commonOrder(OperandRange operands, Value result) {
       before += layouts.perm(operand) == perm ? 0 : bytesOf(operand);
     return before + bytesToTranspose(result, perm, weights);
   };
-  return orders.size() == 1 ? orders.front()
-                            : *llvm::min_element(orders, [&](const auto &a, const auto &b) {
-                                return cost(a) < cost(b);
-                              });
+  if (orders.size() == 1)
+    return orders.front();
+  // What transposes once often does so again, as in models that mix tokens and channels in turn.
+  return *llvm::min_element(orders, [&](const Permutation &a, const Permutation &b) {
+    return std::pair(cost(a), isIdentity(a)) < std::pair(cost(b), isIdentity(b));
+  });
 }
 
 void Rewriter::findHoisted(ConvOpInterface conv) {
