@@ -22,10 +22,31 @@ struct PlanLoopStatePass : public convoy::impl::PlanLoopStatePassBase<PlanLoopSt
 };
 } // namespace
 
-/// Whether `value` is `state`, or made from it by insertions, which are in place.
+/// Whether `op` may change `tensor` in place: nothing else uses it but reads of elements before
+/// `op`.
+static bool isInPlace(Operation *op, Value tensor) {
+  return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
+    return user == op || (isa<tensor::ExtractOp>(user) && user->getBlock() == op->getBlock() &&
+                          user->isBeforeInBlock(op));
+  });
+}
+
+/// Whether `value` is `state`, or made from it by insertions in place, also those of inner loops.
 static bool isOf(Value state, Value value) {
-  while (auto insertion = value.getDefiningOp<tensor::InsertSliceOp>())
-    value = insertion.getDest();
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto slice = dyn_cast<tensor::InsertSliceOp>(op)) {
+      value = slice.getDest();
+      continue;
+    }
+    if (auto element = dyn_cast<tensor::InsertOp>(op))
+      value = element.getDest();
+    else if (auto loop = dyn_cast<scf::ForOp>(op))
+      value = loop.getTiedLoopInit(cast<OpResult>(value))->get();
+    else
+      break;
+    if (!isInPlace(op, value))
+      return false;
+  }
   return value == state;
 }
 

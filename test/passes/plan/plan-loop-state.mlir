@@ -65,3 +65,52 @@ func.func @exchange(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, ten
   }
   return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// Elements that an inner loop inserts into the state, after it has read others, are in its buffer: no
+// step copies it. A state that is read in the inner loop is copied, because that changes it.
+
+// MEMORY-LABEL: func.func @elements
+// MEMORY:         scf.for
+// MEMORY:           scf.for
+// MEMORY-NOT:         memref.copy
+// MEMORY:             memref.store
+// MEMORY-NOT:         memref.copy
+// MEMORY:         return
+func.func @elements(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %empty = tensor.empty() : tensor<8xf32>
+  %0 = scf.for %i = %c0 to %c8 step %c2 iter_args(%s = %empty) -> (tensor<8xf32>) {
+    %end = arith.addi %i, %c2 : index
+    %1 = scf.for %j = %i to %end step %c1 iter_args(%t = %s) -> (tensor<8xf32>) {
+      %e = tensor.extract %x[%j] : tensor<8xf32>
+      %old = tensor.extract %t[%c0] : tensor<8xf32>
+      %sum = arith.addf %e, %old : f32
+      %2 = tensor.insert %sum into %t[%j] : tensor<8xf32>
+      scf.yield %2 : tensor<8xf32>
+    }
+    scf.yield %1 : tensor<8xf32>
+  }
+  return %0 : tensor<8xf32>
+}
+
+// MEMORY-LABEL: func.func @elements_and_state
+// MEMORY:         scf.for
+// MEMORY:           memref.copy
+// MEMORY:           scf.for
+func.func @elements_and_state(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %0 = scf.for %i = %c0 to %c8 step %c1 iter_args(%s = %x) -> (tensor<8xf32>) {
+    %1 = scf.for %j = %c0 to %c8 step %c1 iter_args(%t = %s) -> (tensor<8xf32>) {
+      %e = tensor.extract %s[%c0] : tensor<8xf32>
+      %2 = tensor.insert %e into %t[%j] : tensor<8xf32>
+      scf.yield %2 : tensor<8xf32>
+    }
+    scf.yield %1 : tensor<8xf32>
+  }
+  return %0 : tensor<8xf32>
+}
