@@ -124,8 +124,6 @@ SYMBOLIC: dict[str, tuple[Any, torch.Tensor, Any]] = {
     "encoder": (nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), ROWS, BOTH),
     "table of positions": (Tokens(is_causal=False), TOKENS, BOTH),
     "causal mask": (Tokens(is_causal=True), TOKENS, BOTH),
-    # All lengths are longer than the window, so all masks have one.
-    "window": (Window(), ROWS, ({0: BATCH, 1: Dim("length", min=4, max=9)},)),
     "positions as numbers": (
         lambda x: x + torch.arange(2, 2 + 3 * x.shape[1], 3)[:, None],
         ROWS,
