@@ -184,7 +184,19 @@ bool hidesScores(const APFloat &number) {
   return number.isNegative() && !number.isNaN() && number <= limit;
 }
 
-std::optional<Band> bandOfMask(Value mask) {
+namespace {
+
+/// A mask that is zero where `condition` is `kept`, and `fill` elsewhere.
+struct Selection {
+  Value condition;
+  bool kept;
+  APFloat fill;
+};
+
+} // namespace
+
+/// The selection that `mask` is, or std::nullopt.
+static std::optional<Selection> selectionOf(Value mask) {
   auto select = withoutRepeats(mask).getDefiningOp<SelectOp>();
   if (!select)
     return std::nullopt;
@@ -192,9 +204,16 @@ std::optional<Band> bandOfMask(Value mask) {
   if (!onTrue || !onFalse)
     return std::nullopt;
   bool kept = onTrue.getValue().isZero();
-  if ((!kept && !onFalse.getValue().isZero()) || !hidesScores((kept ? onFalse : onTrue).getValue()))
+  if (!kept && !onFalse.getValue().isZero())
     return std::nullopt;
-  return bandOfCondition(select.getCondition(), kept);
+  return Selection{select.getCondition(), kept, (kept ? onFalse : onTrue).getValue()};
+}
+
+std::optional<Band> bandOfMask(Value mask) {
+  std::optional<Selection> selection = selectionOf(mask);
+  if (!selection || !hidesScores(selection->fill))
+    return std::nullopt;
+  return bandOfCondition(selection->condition, selection->kept);
 }
 
 /// Adds the conditions of which `condition` is the and (`kept`) or the or to `parts`, without
@@ -210,19 +229,13 @@ static void addConditions(Value condition, bool kept, SmallVectorImpl<Value> &pa
 }
 
 std::optional<MaskInBand> withoutBand(OpBuilder &builder, Value mask) {
-  auto select = withoutRepeats(mask).getDefiningOp<SelectOp>();
-  if (!select)
-    return std::nullopt;
-  FloatAttr onTrue = numberOf(select.getOnTrue()), onFalse = numberOf(select.getOnFalse());
-  if (!onTrue || !onFalse)
-    return std::nullopt;
-  bool kept = onTrue.getValue().isZero();
-  const APFloat fill = (kept ? onFalse : onTrue).getValue();
+  std::optional<Selection> selection = selectionOf(mask);
   // If all scores of a row have a finite sum with it, they matter again.
-  if ((!kept && !onFalse.getValue().isZero()) || !fill.isInfinity() || !fill.isNegative())
+  if (!selection || !selection->fill.isInfinity() || !selection->fill.isNegative())
     return std::nullopt;
+  bool kept = selection->kept;
   SmallVector<Value> parts, others;
-  addConditions(select.getCondition(), kept, parts);
+  addConditions(selection->condition, kept, parts);
   Band band;
   for (Value part : parts)
     if (std::optional<Band> found = bandOfCondition(part, kept))
