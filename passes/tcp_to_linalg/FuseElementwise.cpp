@@ -65,18 +65,15 @@ struct ReadThroughUnitDims : public OpRewritePattern<linalg::GenericOp> {
         continue;
       SmallVector<AffineExpr> results;
       ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+      auto moves = [&](int64_t dim) { return shape[dim] != 1; };
+      if (llvm::any_of(collapse.getReassociationIndices(),
+                       [&](ArrayRef<int64_t> dims) { return llvm::count_if(dims, moves) > 1; }))
+        continue;
       AffineMap map = op.getMatchingIndexingMap(input);
       for (auto [expr, dims] :
-           llvm::zip_equal(map.getResults(), collapse.getReassociationIndices())) {
-        const auto *moved = llvm::find_if(dims, [&](int64_t dim) { return shape[dim] != 1; });
+           llvm::zip_equal(map.getResults(), collapse.getReassociationIndices()))
         for (int64_t dim : dims)
-          results.push_back(
-              moved != dims.end() && dim == *moved ? expr : rewriter.getAffineConstantExpr(0));
-      }
-      if (llvm::any_of(collapse.getReassociationIndices(), [&](ArrayRef<int64_t> dims) {
-            return llvm::count_if(dims, [&](int64_t dim) { return shape[dim] != 1; }) > 1;
-          }))
-        continue;
+          results.push_back(moves(dim) ? expr : rewriter.getAffineConstantExpr(0));
       SmallVector<AffineMap> maps = op.getIndexingMapsArray();
       maps[input->getOperandNumber()] =
           AffineMap::get(map.getNumDims(), 0, results, rewriter.getContext());
