@@ -98,7 +98,8 @@ class _Bounding(BoundedGraph):
     # Ops that find elements
 
     def _source(self, node: Node) -> None:
-        """Replaces an op by one that finds as many elements as there can be."""
+        """Replaces an op whose result size depends on values by one whose result has the largest
+        size."""
         names = [each for each in self._symbols[node] if each is not None]
         if node.target is aten.nonzero.default:
             (mask,) = node.all_input_nodes

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch._guards import detect_fake_mode
 
 __all__ = ["Emitter"]
 
@@ -28,7 +29,8 @@ class Emitter:
         """Creates a call of an op. Returns its node."""
         new = self.graph.call_function(target, args, kwargs)
         values = torch.fx.node.map_arg((args, kwargs), lambda each: each.meta["val"])
-        with self.node.meta["val"].fake_mode:
+        mode: Any = detect_fake_mode(self.node.meta["val"])  # of one tensor or of several
+        with mode:
             value = target(*values[0], **values[1])
         new.meta = {**self.node.meta, "val": value}
         new.meta.pop("tensor_meta", None)

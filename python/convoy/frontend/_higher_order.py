@@ -18,6 +18,7 @@ from torch._higher_order_ops.flex_attention import math_attention
 from torch._ops import HigherOrderOperator
 from torch.fx import GraphModule, Node
 
+from convoy.frontend._emitter import Emitter
 from convoy.frontend._inline import inline
 
 __all__ = ["MOST_NODES", "inline_higher_order"]
@@ -84,6 +85,7 @@ class _Splice:
     def __init__(self, module: GraphModule, node: Node) -> None:
         self.module = module
         self.node = node
+        self.call = Emitter(module.graph, node)
 
     def size(self, graph: Any) -> int:
         return len(_graph_of(self.module, graph).graph.nodes)
@@ -101,17 +103,6 @@ class _Splice:
                 assert each.op == "output"
         returned: Any = torch.fx.node.map_arg(source.output_node().args[0], copied.__getitem__)
         return list(returned) if isinstance(returned, (list, tuple)) else [returned]
-
-    def call(self, target: Any, *args: Any) -> Node:
-        """A call of an op, with the location of the node."""
-        made = self.module.graph.call_function(target, args)
-        values = torch.fx.node.map_arg(args, lambda each: each.meta["val"])
-        made.meta = dict(self.node.meta)
-        made.meta.pop("tensor_meta", None)
-        mode: Any = detect_fake_mode(values)
-        with mode, torch.no_grad():
-            made.meta["val"] = target(*values)
-        return made
 
 
 def _is_spliceable(splice: _Splice, *graphs: Any) -> bool:
