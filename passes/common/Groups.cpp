@@ -15,14 +15,18 @@ FloatAttr numberOf(Value value) {
   return splat ? dyn_cast<FloatAttr>(splat.getSplatValue<Attribute>()) : FloatAttr();
 }
 
+FloatAttr numberOf(const OpOperand &operand) {
+  return operand.getOwner()->hasTrait<Elementwise>() ? numberOf(operand.get()) : FloatAttr();
+}
+
 void outlineGroup(ArrayRef<Operation *> ops, Location loc, StringRef anchor, const Twine &pattern) {
   llvm::SetVector<Value> inputs, numbers;
   for (Operation *op : ops)
-    for (Value operand : op->getOperands())
+    for (OpOperand &operand : op->getOpOperands())
       if (numberOf(operand))
-        numbers.insert(operand);
-      else if (!llvm::is_contained(ops, operand.getDefiningOp()))
-        inputs.insert(operand);
+        numbers.insert(operand.get());
+      else if (!llvm::is_contained(ops, operand.get().getDefiningOp()))
+        inputs.insert(operand.get());
 
   Value result = ops.back()->getResult(0);
   OpBuilder builder(ops.back());
@@ -34,16 +38,17 @@ void outlineGroup(ArrayRef<Operation *> ops, Location loc, StringRef anchor, con
   Block &body = group.getBody().emplaceBlock();
   for (Operation *op : ops)
     op->moveBefore(&body, body.end());
+  builder.setInsertionPointToStart(&body);
+  for (Value number : numbers) {
+    Value clone = builder.clone(*number.getDefiningOp())->getResult(0);
+    number.replaceUsesWithIf(clone, [&](OpOperand &use) {
+      return use.getOwner()->getBlock() == &body && numberOf(use);
+    });
+  }
   for (Value input : inputs) {
     BlockArgument argument = body.addArgument(input.getType(), input.getLoc());
     input.replaceUsesWithIf(argument,
                             [&](OpOperand &use) { return use.getOwner()->getBlock() == &body; });
-  }
-  builder.setInsertionPointToStart(&body);
-  for (Value number : numbers) {
-    Value clone = builder.clone(*number.getDefiningOp())->getResult(0);
-    number.replaceUsesWithIf(clone,
-                             [&](OpOperand &use) { return use.getOwner()->getBlock() == &body; });
   }
   builder.setInsertionPointToEnd(&body);
   YieldOp::create(builder, loc, result);

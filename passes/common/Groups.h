@@ -18,6 +18,9 @@ inline constexpr llvm::StringLiteral kOutsideAttr = "tcp.outside";
 
 /// The value of all elements if `value` is a splat constant of floats, else null.
 mlir::FloatAttr numberOf(mlir::Value value);
+/// The number of an operand of an elementwise op, which is a constant inside of a group. Other ops
+/// read tensors, even if all elements are one number.
+mlir::FloatAttr numberOf(const mlir::OpOperand &operand);
 
 /// Moves `ops` of one block into a group at the position of the last op. Only the last op's result
 /// may be used elsewhere. Scalar constants are cloned into the group.

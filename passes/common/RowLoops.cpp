@@ -26,9 +26,9 @@ LogicalResult RowLoops::add(linalg::LinalgOp op) {
     RowAccess &access = member.accesses.emplace_back();
     access.operand = &operand;
     access.isWritten = op.isDpsInit(&operand);
+    access.steps.assign(member.sizes.size(), 0);
     if (!op.payloadUsesValueFromOperand(&operand) && !access.isWritten)
       continue;
-    access.steps.assign(member.sizes.size(), 0);
     if (!isa<BaseMemRefType>(operand.get().getType())) {
       if (!isConstant(operand.get()))
         return failure();

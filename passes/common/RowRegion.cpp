@@ -160,8 +160,7 @@ std::optional<RowRegion> RowRegion::analyze(ArrayRef<Operation *> ops) {
     each.kind = *loops.kind(member);
     for (const RowAccess &access : member.accesses) {
       RowAccess mapped = access;
-      if (!access.steps.empty())
-        mapped.steps = loops.steps(member, access);
+      mapped.steps = loops.steps(member, access);
       if (access.isWritten)
         each.output = mapped;
       else

@@ -15,7 +15,7 @@ namespace convoy {
 struct RowOp {
   mlir::linalg::LinalgOp op;
   RowKind kind = RowKind::Full;
-  llvm::SmallVector<RowAccess> inputs; ///< those that the op does not use have no steps
+  llvm::SmallVector<RowAccess> inputs; ///< those that the op does not use have no buffer
   RowAccess output;
   bool isStored = true;                ///< whether an op outside of the region may read the output
   mlir::Operation *combiner = nullptr; ///< of a reduction: combines two partial results

@@ -124,9 +124,9 @@ ArrayRef<PointwiseMode> groupModes() {
 GroupOps GroupOps::of(ArrayRef<Operation *> ops) {
   GroupOps group{SmallVector<Operation *>(ops), {}};
   for (Operation *op : ops)
-    for (Value operand : op->getOperands())
-      if (!llvm::is_contained(ops, operand.getDefiningOp()) && !numberOf(operand))
-        group.inputs.insert(operand);
+    for (OpOperand &operand : op->getOpOperands())
+      if (!llvm::is_contained(ops, operand.get().getDefiningOp()) && !numberOf(operand))
+        group.inputs.insert(operand.get());
   return group;
 }
 
@@ -399,6 +399,8 @@ Value GroupConverter::convertPointwise(Operation *op) {
 Value GroupConverter::convertOp(Operation *op) {
   if (op != anchor)
     return convertPointwise(op);
+  if (!llvm::all_of(op->getOperands(), [&](Value operand) { return values.contains(operand); }))
+    return refuse(op, "a constant operand, which is no input of the group");
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](tcp::ConvOpInterface conv) { return convertConv(conv); })
       .Case([&](tcp::ConvBackwardDataOp data) {

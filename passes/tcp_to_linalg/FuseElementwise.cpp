@@ -63,8 +63,9 @@ struct ReadThroughUnitDims : public OpRewritePattern<linalg::GenericOp> {
       if (!producer || !isMove(producer) || producer.getNumReductionLoops() != 0 ||
           !producer->hasOneUse() || !collapse->hasOneUse() || op.getNumReductionLoops() != 0)
         continue;
-      SmallVector<AffineExpr> results;
       ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+      // A reshape to a scalar has no groups of dims.
+      SmallVector<AffineExpr> results(shape.size(), rewriter.getAffineConstantExpr(0));
       auto moves = [&](int64_t dim) { return shape[dim] != 1; };
       if (llvm::any_of(collapse.getReassociationIndices(),
                        [&](ArrayRef<int64_t> dims) { return llvm::count_if(dims, moves) > 1; }))
@@ -72,8 +73,8 @@ struct ReadThroughUnitDims : public OpRewritePattern<linalg::GenericOp> {
       AffineMap map = op.getMatchingIndexingMap(input);
       for (auto [expr, dims] :
            llvm::zip_equal(map.getResults(), collapse.getReassociationIndices()))
-        for (int64_t dim : dims)
-          results.push_back(moves(dim) ? expr : rewriter.getAffineConstantExpr(0));
+        for (int64_t dim : llvm::make_filter_range(dims, moves))
+          results[dim] = expr;
       SmallVector<AffineMap> maps = op.getIndexingMapsArray();
       maps[input->getOperandNumber()] =
           AffineMap::get(map.getNumDims(), 0, results, rewriter.getContext());

@@ -67,6 +67,33 @@ struct PadFirst : public OpRewritePattern<convoy::tcp::PadOp> {
 
 } // namespace
 
+/// Writes the constant operands of calls of graphs to memory of the GPU. Constants themselves are
+/// in kernels.
+static void storeConstants(func::FuncOp function) {
+  function.walk([](DestinationStyleOpInterface op) {
+    if (isa<linalg::LinalgOp>(*op) || isa<tensor::TensorDialect>(op->getDialect()))
+      return;
+    OpBuilder builder(op);
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      auto constant = operand->get().getDefiningOp<arith::ConstantOp>();
+      auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
+      if (!elements)
+        continue;
+      Location loc = constant.getLoc();
+      Value memory = tensor::EmptyOp::create(builder, loc, elements.getType().getShape(),
+                                             elements.getElementType());
+      if (elements.isSplat()) {
+        Value element = arith::ConstantOp::create(
+            builder, loc, cast<TypedAttr>(elements.getSplatValue<Attribute>()));
+        operand->set(linalg::FillOp::create(builder, loc, element, memory).getResult(0));
+      } else {
+        operand->set(
+            linalg::CopyOp::create(builder, loc, constant.getResult(), memory).getResult(0));
+      }
+    }
+  });
+}
+
 void ConvertTcpToLinalgPass::runOnStaticShapes() {
   MLIRContext *context = &getContext();
   func::FuncOp function = getOperation();
@@ -84,6 +111,7 @@ void ConvertTcpToLinalgPass::runOnStaticShapes() {
     return signalPassFailure();
 
   if (convoy::tcp::getTarget(function) == convoy::tcp::Target::Cuda) {
+    storeConstants(function);
     RewritePatternSet sink(context);
     sink.add<PadFirst>(context);
     if (failed(applyPatternsGreedily(function, std::move(sink))))

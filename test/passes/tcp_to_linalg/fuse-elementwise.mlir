@@ -103,3 +103,17 @@ func.func @before_loop(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %0 : tensor<4xf32>
 }
+
+// A scalar has no dims through which its index could come.
+// CHECK-LABEL: func.func @scalar
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["reduction", "reduction"]
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @scalar(%x: tensor<30x40xf16>) -> tensor<f32> attributes {tcp.target = "cuda"} {
+  %0 = tcp.reduce_max %x {dims = array<i64: 0, 1>} : tensor<30x40xf16> -> tensor<1x1xf16>
+  %1 = tcp.reshape %0 : tensor<1x1xf16> -> tensor<f16>
+  %2 = tcp.cast %1 : tensor<f16> -> tensor<f32>
+  return %2 : tensor<f32>
+}
