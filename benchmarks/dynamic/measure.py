@@ -11,6 +11,7 @@ import time
 import timeit
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,8 @@ class Figures:
             of the prepared weights.
         percentiles: Percentile of calls of random batches, in relation to the median of the call's
             size.
+        static_percentiles: The same of calls of static artifacts, between the calls of
+            `percentiles`. Each has the size of the next point.
         choice_microseconds: The time to choose the program of a call.
         failures: Peer to its error.
     """
@@ -101,6 +104,7 @@ class Figures:
     load_seconds: float = 0.0
     bytes: dict[str, int] = field(default_factory=dict)
     percentiles: dict[str, float] = field(default_factory=dict)
+    static_percentiles: dict[str, float] = field(default_factory=dict)
     choice_microseconds: float = 0.0
     failures: dict[str, str] = field(default_factory=dict)
 
@@ -169,6 +173,9 @@ class _Run:
     def _path(self, name: str) -> Path:
         return self.plan.folder / f"{name}.convoy"
 
+    def _static_name(self, point: Mapping[str, int]) -> str:
+        return "-".join([self.found.name, *(str(point[name]) for name in self.model.points)])
+
     def _load(self, name: str) -> convoy_runtime.Program:
         return convoy_runtime.load(self._path(name), weights=self.state, tune=self.plan.tune)  # type: ignore[arg-type]
 
@@ -178,7 +185,7 @@ class _Run:
         names = []
         for values in itertools.product(*model.points.values()):
             point = dict(zip(model.points, values, strict=True))
-            names.append("-".join([found.name, *map(str, values)]))
+            names.append(self._static_name(point))
             if self._is_measured(point):
                 with self._load(names[-1]) as static:
                     found.rows.append(self._row(point, static))
@@ -187,7 +194,7 @@ class _Run:
                 found.rows.append(self._row(between, None))
         self._sizes(names)
         if self.plan.calls and "batch" in model.points:
-            found.percentiles = self._percentiles()
+            found.percentiles, found.static_percentiles = self._percentiles()
         found.choice_microseconds = self._choice_microseconds()
         self.program.close()
         return found
@@ -248,8 +255,13 @@ class _Run:
             key=lambda each: tuple(each.values()),
         )
 
-    def _percentiles(self) -> dict[str, float]:
-        """The times of calls of random batches in relation to the median of their size."""
+    def _percentiles(self) -> tuple[dict[str, float], dict[str, float]]:
+        """The times of calls of random batches in relation to the median of their size, of the
+        dynamic artifact and of static ones.
+
+        The second has no choice, no padding and no memory that points share, so its percentiles are
+        those of the host and the device.
+        """
         generator = random.Random(0)
         most = min(self.plan.most or 1 << 30, max(self.model.points["batch"]))
         others = {name: values[0] for name, values in self.model.points.items() if name != "batch"}
@@ -257,19 +269,39 @@ class _Run:
             batch: self._placed(self.model.inputs({"batch": batch, **others}))
             for batch in range(1, most + 1)
         }
+        points = [value for value in self.model.points["batch"] if value <= most]
+        next_point = {batch: min(each for each in points if each >= batch) for batch in inputs}
         times: defaultdict[int, list[float]] = defaultdict(list)
-        # A program of its own, whose first calls are among the measured ones.
-        with self._load(self.found.name) as program:
+        static_times: defaultdict[int, list[float]] = defaultdict(list)
+
+        def timed(call: convoy_runtime.Program, batch: int) -> float:
+            start = time.perf_counter()
+            call(*inputs[batch])
+            self._synchronize()
+            return time.perf_counter() - start
+
+        with ExitStack() as stack:
+            static = {
+                point: stack.enter_context(
+                    self._load(self._static_name({"batch": point, **others}))
+                )
+                for point in points
+            }
+            # A program of its own, whose first calls are among the measured ones.
+            program = stack.enter_context(self._load(self.found.name))
             self._synchronize()
             for _ in range(self.plan.calls):
                 batch = generator.randint(1, most)
-                start = time.perf_counter()
-                program(*inputs[batch])
-                self._synchronize()
-                times[batch].append(time.perf_counter() - start)
-        found = percentiles_of(times)
-        shown = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
-        print(f"  {self.plan.calls} calls of batches 1 to {most}: {shown} of the size's median")
+                times[batch].append(timed(program, batch))
+                point = next_point[batch]
+                static_times[point].append(timed(static[point], point))
+        found = percentiles_of(times), percentiles_of(static_times)
+        for name, each in zip(("dynamic", "static"), found, strict=True):
+            shown = ", ".join(f"{percent} {value:.3f}" for percent, value in each.items())
+            print(
+                f"  {self.plan.calls} calls of batches 1 to {most}, {name}: {shown} of the size's "
+                "median"
+            )
         return found
 
     def _choice_microseconds(self) -> float:
