@@ -5,7 +5,8 @@
 A batch starts when the largest one is full. A smaller one starts when the device is about to
 finish its work and the oldest query has waited for the deadline. So batches grow with the load, and
 the device has work as long as queries wait. LoadGen's thread appends queries, one thread starts
-batches, and one waits for them and completes their queries.
+batches, and one waits for them and completes their queries. LoadGen's thread takes no lock: the
+three threads share the interpreter, and at 40,000 queries per second each query has 25 us.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
-from queue import SimpleQueue
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 
 from benchmarks.mlperf.engine import SLOTS, Engine
 from benchmarks.mlperf.sut import SystemUnderTest
@@ -39,11 +41,13 @@ class Server(SystemUnderTest):
     def __init__(self, engine: Engine, seconds: Mapping[int, float], deadline: float) -> None:
         super().__init__(engine)
         self._seconds, self._deadline = seconds, deadline
-        #: Guards the fields below.
-        self._changed = threading.Condition(threading.Lock())
-        self._ids, self._indices = deque[int](), deque[int]()
-        self._arrivals = deque[float]()
+        #: Number, sample and time of arrival of the queries that wait.
+        self._waiting = deque[tuple[int, int, float]]()
         self._closing = False
+        #: Wakes the thread that starts batches. It sleeps until so many queries wait; 0: awake.
+        self._wake, self._wanted = SimpleQueue[None](), 0
+        #: Guards the fields below.
+        self._lock = threading.Lock()
         #: The seconds of each batch that is started and not finished, and the end of their work.
         self._in_flight, self._busy_until = deque[float](), 0.0
         self._free, self._started = SimpleQueue[int](), SimpleQueue[tuple[int, list[int]] | None]()
@@ -56,24 +60,21 @@ class Server(SystemUnderTest):
         for thread in self._threads:
             thread.start()
 
-    def _issue(self, ids: list[int], indices: list[int]) -> None:
-        now, most = time.perf_counter(), self._engine.most
-        with self._changed:
-            before = len(self._ids)
-            self._ids.extend(ids)
-            self._indices.extend(indices)
-            self._arrivals.extend([now] * len(ids))
-            # Between these two, the time decides when the batch starts, and the thread sleeps.
-            if not before or before < most <= len(self._ids):
-                self._changed.notify()
-
     def issue(self, ids: list[int], indices: list[int]) -> None:
-        self._issue(ids, indices)  # after an error, the threads complete what is queued
+        # After an error, the threads complete what is queued.
+        now, waiting = time.perf_counter(), self._waiting
+        for number, index in zip(ids, indices, strict=True):
+            waiting.append((number, index, now))
+        # Below the wanted number, the time decides when the batch starts.
+        if 0 < self._wanted <= len(waiting):
+            self._wanted = 0
+            self._wake.put(None)
+
+    _issue = issue
 
     def close(self) -> None:
-        with self._changed:
-            self._closing = True
-            self._changed.notify()
+        self._closing = True
+        self._wake.put(None)
         super().close()
 
     def _start_batches(self) -> None:
@@ -94,29 +95,28 @@ class Server(SystemUnderTest):
 
     def _take(self) -> tuple[list[int], list[int]] | None:
         """Waits for the next batch; None if the system closes."""
-        most = self._engine.most
-        with self._changed:
-            while (count := len(self._ids)) < most:
-                if not count and self._closing:
-                    return None
-                now = time.perf_counter()
-                left = None if not count else self._time_to_start() - now
-                if self._closing or (left is not None and left <= 0):
-                    break
-                self._changed.wait(left)
-            count = min(count, most)
-            ids, indices = (
-                [waiting.popleft() for _ in range(count)] for waiting in (self._ids, self._indices)
-            )
-            for _ in range(count):
-                self._arrivals.popleft()
-            self._in_flight.append(self._seconds[self._engine.size_for(count)])
+        most, waiting = self._engine.most, self._waiting
+        while (count := len(waiting)) < most:
+            # First, so that what changes from now on wakes this thread.
+            self._wanted = most if count else 1
+            if self._closing and not count:
+                return None
+            left = None if not count else self._time_to_start() - time.perf_counter()
+            if self._closing or (left is not None and left <= 0):
+                break
+            if len(waiting) < self._wanted:
+                with suppress(Empty):
+                    self._wake.get(timeout=left)
+        self._wanted = 0
+        taken = [waiting.popleft() for _ in range(min(count, most))]
+        with self._lock:
+            self._in_flight.append(self._seconds[self._engine.size_for(len(taken))])
             self._busy_until = max(time.perf_counter(), self._busy_until) + self._in_flight[-1]
-            return ids, indices
+        return [number for number, _, _ in taken], [index for _, index, _ in taken]
 
     def _time_to_start(self) -> float:
         """When a batch that is not full starts."""
-        return max(self._arrivals[0] + self._deadline, self._busy_until - _LEAD)
+        return max(self._waiting[0][2] + self._deadline, self._busy_until - _LEAD)
 
     def _finish_batches(self) -> None:
         while (batch := self._started.get()) is not None:
@@ -127,9 +127,10 @@ class Server(SystemUnderTest):
                 except Exception as error:
                     self._error = error
             self._free.put(slot)
-            with self._changed:
+            with self._lock:
                 self._in_flight.popleft()
                 # From the observed end of a batch, so that errors of the times do not add up.
                 self._busy_until = time.perf_counter() + sum(self._in_flight)
-                self._changed.notify()
+            if self._wanted:
+                self._wake.put(None)
             self._complete(ids)
