@@ -20,6 +20,7 @@ import numpy as np
 
 from .dtypes import BY_DLPACK, DTYPES, name_of_numpy
 from .errors import ArgumentError, ConvoyRuntimeError
+from .host_copies import copy
 from .manifest import TensorSpec
 from .strides import inverse_order, packed_strides, same_places
 
@@ -31,6 +32,7 @@ __all__ = [
     "aligned_empty",
     "as_numpy",
     "check",
+    "copy_packed",
     "from_numpy",
     "host_array",
     "is_packed",
@@ -296,11 +298,27 @@ def aligned_copy(got: View, order: tuple[int, ...] | None = None) -> np.ndarray:
     Returns:
         The copy.
     """
-    array = host_array(got)
-    source = array if order is None else array.transpose(order)
+    source = _ordered(got, order)
     copy = _aligned(source.shape, source.dtype)
     np.copyto(copy, source)
     return copy
+
+
+def copy_packed(to: np.ndarray, got: View, order: tuple[int, ...] | None = None) -> None:
+    """Copies a view in host memory into a packed array.
+
+    Args:
+        to: The array, of the view's storage type and of its shape in `order`.
+        got: The view.
+        order: The order of the array's dims; by default that of the view.
+    """
+    copy(to, _ordered(got, order))
+
+
+def _ordered(got: View, order: tuple[int, ...] | None) -> np.ndarray:
+    """A view in host memory with its dims in `order`, without a copy."""
+    array = host_array(got)
+    return array if order is None else array.transpose(order)
 
 
 def padded_copy(got: View, spec: TensorSpec) -> np.ndarray:

@@ -15,8 +15,7 @@ from convoy_runtime.program import Program
 
 from .artifact import DynamicArtifact, point_text
 from .manifest import DynamicTensor
-from .sizes import parse_size
-from .solve import defining_dims, shape_at, shape_of, solve
+from .solve import shape_at, shape_of, solve
 from .undeclared import Undeclared
 
 __all__ = ["Choice", "Choices"]
@@ -52,19 +51,17 @@ class Choices:
         self.undeclared = undeclared
         self._path, self._manifest, self._programs = artifact.path, artifact.manifest, programs
         self._symbols = artifact.manifest.symbols
-        self._dims = defining_dims(self._manifest.inputs, [each.name for each in self._symbols])
         self._padded = [index for index, symbol in enumerate(self._symbols) if symbol.padded]
         self._points = {point.values: i for i, point in enumerate(self._manifest.points)}
-        self._known: dict[tuple[int, ...], Choice] = {}
+        #: The shapes of the inputs of calls that were chosen before.
+        self._known: dict[tuple[tuple[int, ...], ...], Choice] = {}
 
     def find(self, arrays: Sequence[Any]) -> Choice | None:
         """The choice for a call with these arrays, if one with the same sizes was chosen before."""
         try:
-            found = self._known.get(self._key(arrays))
-        except (AttributeError, IndexError, TypeError):
+            return self._known.get(tuple([array.shape for array in arrays]))
+        except (AttributeError, TypeError):
             return None
-        # The program checks the other sizes, but would tell those of its point.
-        return found if found is not None and _fits(arrays, found) else None
 
     def choose(self, arrays: Sequence[Any]) -> Choice:
         """The choice for a call with these arrays.
@@ -85,21 +82,18 @@ class Choices:
             choice = self._undeclared_program(wanted, values), None
         if len(self._known) >= _MOST_CHOICES:
             self._known.pop(next(iter(self._known)), None)
-        if all(hasattr(array, "shape") for array in arrays):
-            self._known[self._key(arrays)] = choice
+        self._keep(choice)
         return choice
 
     def prepare(self) -> None:
         """Makes the choices for the points and between them, so that the first call of a size takes
         no longer than the next one. In large ranges, those of the first sizes."""
         names = [symbol.name for symbol in self._symbols]
-        tensors = self._manifest.inputs
         for wanted in islice(self._declared_values(), _MOST_PREPARED):
             values = dict(zip(names, wanted, strict=True))
             choice = self._declared(wanted, values)
             if choice is not None:
-                sizes = [parse_size(tensors[index].sizes[dim]) for index, dim in self._dims]
-                self._known[tuple(size.at(values) for size in sizes if size is not None)] = choice
+                self._keep(choice)
 
     def values_of(self, arrays: Sequence[Any]) -> dict[str, int]:
         """The value of each symbol in a call with these arrays. Raises ArgumentError if the shapes
@@ -123,8 +117,11 @@ class Choices:
         """Forgets all choices, which keep programs alive."""
         self._known.clear()
 
-    def _key(self, arrays: Sequence[Any]) -> tuple[int, ...]:
-        return tuple([arrays[index].shape[dim] for index, dim in self._dims])
+    def _keep(self, choice: Choice) -> None:
+        """Remembers a choice by the shapes of the inputs."""
+        program, interface = choice
+        specs = program.inputs if interface is None else interface.inputs
+        self._known[tuple([spec.shape for spec in specs])] = choice
 
     def _declared(self, wanted: tuple[int, ...], values: Mapping[str, int]) -> Choice | None:
         """The choice for a point, or between points of a padded symbol; None elsewhere."""
@@ -204,12 +201,3 @@ class Choices:
             expected=f"one of: {listed}{padding}",
             got=point_text(symbols, wanted),
         )
-
-
-def _fits(arrays: Sequence[Any], choice: Choice) -> bool:
-    """Whether all arrays have the shapes of a choice."""
-    program, interface = choice
-    specs = program.inputs if interface is None else interface.inputs
-    if len(arrays) != len(specs):
-        return False
-    return all(array.shape == spec.shape for array, spec in zip(arrays, specs, strict=True))

@@ -13,7 +13,7 @@ from convoy_runtime.errors import ArgumentError
 from .manifest import DynamicTensor, Symbol
 from .sizes import parse_size
 
-__all__ = ["defining_dims", "shape_at", "shape_of", "solve"]
+__all__ = ["shape_at", "shape_of", "solve"]
 
 
 def solve(
@@ -80,19 +80,6 @@ def solve(
                 got=str(value),
             )
     return values
-
-
-def defining_dims(
-    tensors: Sequence[DynamicTensor], names: Sequence[str]
-) -> tuple[tuple[int, int], ...]:
-    """Input and dim from which each symbol is read."""
-    found: dict[str, tuple[int, int]] = {}
-    for index, tensor in enumerate(tensors):
-        for dim, text in enumerate(tensor.sizes):
-            size = parse_size(text)
-            if size is not None and size.symbol:
-                found.setdefault(size.symbol, (index, dim))
-    return tuple(found[name] for name in names)
 
 
 def shape_at(

@@ -28,7 +28,7 @@ def alive() -> dict[str, int]:
     gc.collect()
     return {
         kind: getattr(FAKE, f"fake_{kind}")()
-        for kind in ("allocated", "graphs", "streams", "events", "modules")
+        for kind in ("allocated", "locked", "graphs", "streams", "events", "modules")
     }
 
 

@@ -8,6 +8,7 @@ import gc
 import threading
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from fake_gpu.fixtures import FAKE, SPEC, X, peek, reference, stream, upload, wa
 
 import convoy_runtime
 from convoy_runtime.cuda.driver.device import Device, Driver, open_driver
+from convoy_runtime.cuda.driver.host_memory import HostMemory
 from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
 from convoy_runtime.cuda.program.executor import CudaProgram
+from convoy_runtime.errors import CudaError
 
 #: The driver functions that enqueue a run, without allocating or waiting: events order the streams.
 RUN = {
@@ -64,11 +67,24 @@ def test_a_run_allocates_nothing_and_waits_for_nothing(
         16,
         3,
     )
-    called.clear()
-    program.run_numpy(X)
-    assert called["cuStreamSynchronize"] == 1
-    assert called["cuMemAlloc"] == 0
+    for locked in (1, 0):
+        called.clear()
+        program.run_numpy(X)
+        assert called["cuStreamSynchronize"] == 1
+        assert (called["cuMemHostAlloc"], called["cuMemAlloc"]) == (locked, 0)
     program.close()
+    assert called["cuMemFreeHost"] == 1
+
+
+def test_too_little_host_memory() -> None:
+    memory = HostMemory(Device(open_driver(), 0))
+    with pytest.raises(
+        CudaError,
+        match=r"cuMemHostAlloc failed: CUDA_ERROR_OUT_OF_MEMORY .*, for \d{13} bytes of page-locked",
+    ):
+        memory.arrays([replace(SPEC, shape=(1 << 40,))])
+    (small,) = memory.arrays([SPEC])
+    assert small.shape == SPEC.shape
 
 
 def test_run_within_a_capture_of_the_caller(program: CudaProgram) -> None:

@@ -90,6 +90,10 @@ static struct {
   size_t size;
   void *context;
 } blocks[MAX_BLOCKS];
+static struct {
+  char *pointer;
+  size_t size;
+} locked_blocks[MAX_BLOCKS];
 enum { MAX_DEVICES = 2, MAX_STREAMS = 256, MAX_DEPTH = 16 };
 /// The context of a device is the address of its legacy stream.
 static Stream legacies[MAX_DEVICES];
@@ -401,6 +405,44 @@ CUresult cuMemFree(CUdeviceptr pointer) {
   return INVALID;
 }
 
+CUresult cuMemHostAlloc(void **result, size_t size, unsigned flags) {
+  LOCKED
+  (void)flags;
+  if (!current())
+    return INVALID;
+  if (!size || (long)size > largest)
+    return size ? OUT_OF_MEMORY : INVALID;
+  for (int i = 0; i < MAX_BLOCKS; ++i)
+    if (!locked_blocks[i].pointer) {
+      locked_blocks[i].pointer = memset(aligned_alloc(256, (size + 255) / 256 * 256), 0x7f, size);
+      locked_blocks[i].size = size;
+      return *result = locked_blocks[i].pointer, OK;
+    }
+  return OUT_OF_MEMORY;
+}
+
+CUresult cuMemFreeHost(void *pointer) {
+  LOCKED
+  if (unsafe())
+    return CAPTURE_UNSUPPORTED;
+  for (int i = 0; i < MAX_BLOCKS; ++i)
+    if (locked_blocks[i].pointer == pointer) {
+      free(pointer);
+      locked_blocks[i].pointer = 0;
+      return OK;
+    }
+  return INVALID;
+}
+
+/// Whether the device reads this host memory itself.
+static int page_locked(const char *pointer) {
+  for (int i = 0; i < MAX_BLOCKS; ++i)
+    if (locked_blocks[i].pointer && pointer >= locked_blocks[i].pointer &&
+        pointer < locked_blocks[i].pointer + locked_blocks[i].size)
+      return 1;
+  return 0;
+}
+
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, void *stream) {
   if (!mapped((void *)to, size) || !mapped((void *)from, size))
     return INVALID;
@@ -412,7 +454,7 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, void *
   if (!mapped((void *)to, size))
     return INVALID;
   // Pageable memory is read before the call returns, unless the copy is captured.
-  if (!stream_of(stream)->capture)
+  if (!stream_of(stream)->capture && !page_locked(from))
     op.staged = memcpy(malloc(size), from, size);
   return enqueue(stream, op);
 }
@@ -685,6 +727,14 @@ CUresult cuGraphExecDestroy(Graph *graph) {
   return destroy(graph);
 }
 int fake_early(void) { return early; }
+
+/// The number of allocations of page-locked host memory.
+int fake_locked(void) {
+  int count = 0;
+  for (int i = 0; i < MAX_BLOCKS; ++i)
+    count += locked_blocks[i].pointer != 0;
+  return count;
+}
 
 CUresult cuEventCreate(void **result, unsigned flags) {
   return *result = calloc(1, sizeof(Event)), ++live_events, flags && flags != 2;

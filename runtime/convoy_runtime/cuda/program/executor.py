@@ -19,13 +19,14 @@ import numpy as np
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
-from convoy_runtime.arrays import CPU, CUDA, aligned_copy, aligned_empty, library_of, logical
+from convoy_runtime.arrays import CPU, CUDA, aligned_empty, copy_packed, library_of, logical
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.cuda.cudnn.loading import load_libraries
 from convoy_runtime.cuda.driver.device import check_process, forked, open_driver
 from convoy_runtime.cuda.driver.memory import DeviceArray
 from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.errors import CudaError
+from convoy_runtime.host_copies import copy
 from convoy_runtime.interface import Interface
 from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.plan_report import PlanReport
@@ -306,21 +307,23 @@ class CudaProgram(Program):
         self._check_ready()
         specs = interface or self._interface
         views = self._views(arrays, specs.inputs, "input", (CPU, 0))
-        hosts = [
-            aligned_copy(got, spec.order) for got, spec in zip(views, specs.inputs, strict=True)
-        ]
-        stored = [spec.stored for spec in specs.outputs]
-        results = [aligned_empty(spec.shape, spec.dtype) for spec in stored]
+        results = [aligned_empty(spec.stored.shape, spec.dtype) for spec in specs.outputs]
         stream = self._loaded.stream
         with self._lock, self._device.current(), self._calls:
+            hosts = self._shared.host_memory.arrays([*specs.inputs, *specs.outputs])
+            inputs, outputs = hosts[: len(views)], hosts[len(views) :]
+            for host, got, spec in zip(inputs, views, specs.inputs, strict=True):
+                copy_packed(host, got, spec.order)
             self._runs.run(
-                [host.ctypes.data for host in hosts],
-                [result.ctypes.data for result in results],
+                [host.ctypes.data for host in inputs],
+                [host.ctypes.data for host in outputs],
                 stream,
                 host=True,
                 windows=specs.windows,
             )
             self._driver.call("cuStreamSynchronize", stream)
+            for result, host in zip(results, outputs, strict=True):
+                copy(result, host)
         return tuple(logical(*each) for each in zip(results, specs.outputs, strict=True))
 
     @property

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Sequence
 
 from convoy_runtime.cuda.driver.device import Device, open_driver
+from convoy_runtime.cuda.driver.host_memory import HostMemory
 from convoy_runtime.manifest import Manifest
 
 from .array_exchange import ArrayExchange
@@ -29,6 +30,7 @@ class Shared:
     Attributes:
         device: The GPU.
         lock: Held during each call.
+        host_memory: Holds inputs and outputs in calls with host arrays.
         exchange: Borrows inputs and allocates results.
         turns: The last run.
         graphs: The CUDA graphs.
@@ -42,6 +44,7 @@ class Shared:
         self._users = 0
         self.lock = threading.RLock()
         self.device = Device(open_driver(), index)
+        self.host_memory = HostMemory(self.device)
         self.exchange = ArrayExchange(self.device)
         with self.device.current():
             self._memory: ProgramMemory | None = ProgramMemory(self.device, manifests)
@@ -65,4 +68,5 @@ class Shared:
         if not self._users:
             self.turns.close()
             self.exchange.close()
+            self.host_memory.close()
             self._memory = None
