@@ -8,10 +8,9 @@ torch.compile(dynamic=True), in one process.
 The folder is that of `benchmarks.dynamic.build`. For each point: the time of a call of the static
 artifact, of the dynamic one, and of the peers, in alternating rounds. Between points: the time
 beside that of the next point. Then the size of the artifacts, and --calls calls of random batches,
-whose percentiles are in relation to the median of the same size. Calls of static artifacts
-alternate with them: theirs are the percentiles of the host. Last, the time to choose the
-program of a call. Results are compared with PyTorch in float64 on the CPU, or in float32 on the
-GPU.
+whose percentiles are in relation to the median of the same size, and as many of static artifacts,
+whose percentiles are those of the host. Last, the time to choose the program of a call. Results are
+compared with PyTorch in float64 on the CPU, or in float32 on the GPU.
 """
 
 from __future__ import annotations

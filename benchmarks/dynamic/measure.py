@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import random
 import statistics
@@ -93,8 +94,7 @@ class Figures:
             of the prepared weights.
         percentiles: Percentile of calls of random batches, in relation to the median of the call's
             size.
-        static_percentiles: The same of calls of static artifacts, between the calls of
-            `percentiles`. Each has the size of the next point.
+        static_percentiles: The same of calls of static artifacts, of the sizes of the next points.
         choice_microseconds: The time to choose the program of a call.
         failures: Peer to its error.
     """
@@ -257,29 +257,20 @@ class _Run:
 
     def _percentiles(self) -> tuple[dict[str, float], dict[str, float]]:
         """The times of calls of random batches in relation to the median of their size, of the
-        dynamic artifact and of static ones.
+        dynamic artifact, and then of static ones in the same order.
 
         The second has no choice, no padding and no memory that points share, so its percentiles are
-        those of the host and the device.
+        those of the host and the device. The garbage collector is off, as in `timeit`.
         """
         generator = random.Random(0)
         most = min(self.plan.most or 1 << 30, max(self.model.points["batch"]))
         others = {name: values[0] for name, values in self.model.points.items() if name != "batch"}
-        inputs = {
-            batch: self._placed(self.model.inputs({"batch": batch, **others}))
-            for batch in range(1, most + 1)
-        }
+        batches = [generator.randint(1, most) for _ in range(self.plan.calls)]
         points = [value for value in self.model.points["batch"] if value <= most]
-        next_point = {batch: min(each for each in points if each >= batch) for batch in inputs}
-        times: defaultdict[int, list[float]] = defaultdict(list)
-        static_times: defaultdict[int, list[float]] = defaultdict(list)
-
-        def timed(call: convoy_runtime.Program, batch: int) -> float:
-            start = time.perf_counter()
-            call(*inputs[batch])
-            self._synchronize()
-            return time.perf_counter() - start
-
+        sizes = {*batches, *points}
+        inputs = {
+            size: self._placed(self.model.inputs({"batch": size, **others})) for size in sizes
+        }
         with ExitStack() as stack:
             static = {
                 point: stack.enter_context(
@@ -289,13 +280,11 @@ class _Run:
             }
             # A program of its own, whose first calls are among the measured ones.
             program = stack.enter_context(self._load(self.found.name))
-            self._synchronize()
-            for _ in range(self.plan.calls):
-                batch = generator.randint(1, most)
-                times[batch].append(timed(program, batch))
-                point = next_point[batch]
-                static_times[point].append(timed(static[point], point))
-        found = percentiles_of(times), percentiles_of(static_times)
+            next_points = [min(each for each in points if each >= batch) for batch in batches]
+            found = (
+                percentiles_of(self._call_times(lambda _: program, inputs, batches)),
+                percentiles_of(self._call_times(static.__getitem__, inputs, next_points)),
+            )
         for name, each in zip(("dynamic", "static"), found, strict=True):
             shown = ", ".join(f"{percent} {value:.3f}" for percent, value in each.items())
             print(
@@ -303,6 +292,27 @@ class _Run:
                 "median"
             )
         return found
+
+    def _call_times(
+        self,
+        program: Callable[[int], convoy_runtime.Program],
+        inputs: Mapping[int, tuple[torch.Tensor, ...]],
+        batches: Sequence[int],
+    ) -> Mapping[int, list[float]]:
+        """The seconds of one call of each batch, by size, in order."""
+        times: defaultdict[int, list[float]] = defaultdict(list)
+        gc.collect()
+        gc.disable()
+        try:
+            self._synchronize()
+            for batch in batches:
+                start = time.perf_counter()
+                program(batch)(*inputs[batch])
+                self._synchronize()
+                times[batch].append(time.perf_counter() - start)
+        finally:
+            gc.enable()
+        return times
 
     def _choice_microseconds(self) -> float:
         """The time to choose the program of a call, which every call includes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from random_generator import Generator
@@ -86,6 +87,11 @@ def _functional_conv(
     shape = (filters, channels // groups, *(g.random.randint(1, 3) for _ in range(spatial)))
     w = g.leaf("x", shape) if g.chance(0.3) else g.weight(shape)
     scale = 1 / math.sqrt(math.prod(shape[1:]))
+    if g.chance(0.1):
+        y = g.add(
+            f"F.conv{spatial}d({{0}}, {_constant(g, shape)}, groups={groups}) * {scale:.3f}", x
+        )
+        return _behind(g, y, spatial) if y else None
     w = (
         g.add(
             g.random.choice(
@@ -298,6 +304,8 @@ def matmul(g: Generator) -> str | None:
             return g.add("torch.matmul({0}, {1})" + scale, x, g.random.choice(others))
     batch = [size if g.chance(0.6) else 1 for size in shape[:-2]] if g.chance(0.4) else []
     wanted = [inner] if g.chance(0.15) else [*batch, inner, g.dim()]
+    if g.chance(0.1):
+        return g.add(f"{{0}} @ {_constant(g, wanted)}" + scale, x)
     y = g.leaf("x", wanted) if g.chance(0.4) else g.weight(wanted)
     if len(shape) == 3 and len(wanted) == 2 and g.chance(0.5):
         y = g.add(f"{{0}}.expand({shape[0]}, -1, -1)", y) or y
@@ -322,6 +330,17 @@ def matmul(g: Generator) -> str | None:
             y,
         )
     return g.add(g.random.choice(["{0} @ {1}", "torch.matmul({0}, {1})"]) + scale, x, y)
+
+
+def _constant(g: Generator, shape: Sequence[int]) -> str:
+    """A constant tensor of the dtype of `{0}`: of one number, or of different ones."""
+    return g.random.choice(
+        [
+            f"{{0}}.new_ones({list(shape)})",
+            f"{{0}}.new_full({list(shape)}, -0.5)",
+            f"torch.arange({math.prod(shape)}).reshape({list(shape)}).sin().to({{0}}.dtype)",
+        ]
+    )
 
 
 def attention(g: Generator) -> str | None:
