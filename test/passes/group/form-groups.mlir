@@ -174,3 +174,21 @@ func.func @gradients(%g: tensor<1x4x4x64xf16>, %w: tensor<64x3x3x32xf16>, %x: te
   %4 = tcp.conv_backward_data %g3, %w3 {channels_last, dilation = array<i64: 1, 1, 1>, pad = array<i64: 0, 0, 0, 0, 0, 0>, stride = array<i64: 1, 1, 1>} : tensor<2x4x4x4x5xbf16>, tensor<5x1x1x1x7xbf16> -> tensor<2x4x4x4x7xbf16>
   return %1, %2, %3, %4 : tensor<1x8x8x32xf16>, tensor<64x3x3x32xf16>, tensor<5x3x3xf32>, tensor<2x4x4x4x7xbf16>
 }
+
+// -----
+
+// A tensor of one number is an operand of the product, and a number in the sum.
+// CHECK-LABEL: func.func @splat(
+// CHECK-SAME: %[[X:.*]]: tensor<16x16xf16>)
+// CHECK: %[[W:.*]] = arith.constant dense<5.000000e-01> : tensor<16x16xf16>
+// CHECK: tcp.isolated_group %[[X]], %[[W]] attributes
+// CHECK: ^bb0(%[[A:.*]]: tensor<16x16xf16>, %[[B:.*]]: tensor<16x16xf16>):
+// CHECK: %[[N:.*]] = arith.constant dense<5.000000e-01>
+// CHECK: %[[P:.*]] = tcp.matmul %[[A]], %[[B]]
+// CHECK: tcp.add %[[P]], %[[N]]
+func.func @splat(%x: tensor<16x16xf16>) -> tensor<16x16xf16> {
+  %w = arith.constant dense<0.5> : tensor<16x16xf16>
+  %0 = tcp.matmul %x, %w : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf16>
+  %1 = tcp.add %0, %w : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf16>
+  return %1 : tensor<16x16xf16>
+}

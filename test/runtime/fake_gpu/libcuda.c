@@ -406,8 +406,7 @@ CUresult cuMemFree(CUdeviceptr pointer) {
 }
 
 CUresult cuMemHostAlloc(void **result, size_t size, unsigned flags) {
-  LOCKED
-  (void)flags;
+  LOCKED(void) flags;
   if (!current())
     return INVALID;
   if (!size || (long)size > largest)
