@@ -45,6 +45,7 @@ from convoy.frontend._recorded import RecordData, without_value_checks
 from convoy.frontend._recurrent_shapes import recurrent_shapes
 from convoy.frontend._registry import CONVERTERS
 from convoy.frontend._tensor_numbers import has_static_sizes, use_tensors_for_numbers
+from convoy.frontend._vision import vision_decompositions
 
 __all__ = [
     "RESULT_STRIDES",
@@ -302,7 +303,7 @@ def _is_own(filename: str) -> bool:
 def decompositions() -> dict[Any, Any]:
     """The decompositions of ops without a converter."""
     # The ops of libraries that are imported later are not in the cache.
-    return _decompositions() | grouped_decompositions()
+    return _decompositions() | grouped_decompositions() | vision_decompositions()
 
 
 @functools.cache

@@ -13,6 +13,7 @@ _REASONS = {
     "op whose shapes depend on shapes only, such as torch.where": (
         r"nonzero|nonzero_static|masked_select|argwhere|unique\w*|_unique\w*|bincount"
         r"|repeat_interleave\.Tensor|_local_scalar_dense|item|is_nonzero|equal|tensor_split\.tensor\w*"
+        r"|nms"
     ),
     "it is linear algebra beyond products of matrices, which tcp does not have; expected a model "
     "that computes it before compilation": (
