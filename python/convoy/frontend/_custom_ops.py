@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """Ops of other libraries, such as those of `torch.library.custom_op`, whose kernel for all devices
-calls other ops: these take its place."""
+calls other ops: these take its place. So do decompositions that torch.export does not use."""
 
 from __future__ import annotations
 
@@ -27,13 +27,18 @@ def inline_custom_ops(graph: Graph, decompositions: Any) -> None:
     """Replaces the ops of other libraries. Those remain whose kernels write to their arguments, or
     use the values of tensors.
 
+    Also replaces the ops of PyTorch that have a kernel of their own next to one for all devices,
+    such as silu_backward, which torch.export does not decompose.
+
     Args:
         graph: A decomposed graph.
         decompositions: The decompositions of ops.
     """
     remaining: set[Node] = set()
     # A kernel may call other such ops.
-    while node := next((n for n in graph.nodes if n not in remaining and _is_custom(n)), None):
+    while node := next(
+        (n for n in graph.nodes if n not in remaining and _is_replaced(n, decompositions)), None
+    ):
         with graph.inserting_before(node):
             made = _results(graph, node, decompositions)
         if made is None:
@@ -49,14 +54,14 @@ def inline_custom_ops(graph: Graph, decompositions: Any) -> None:
         graph.erase_node(node)
 
 
-def _is_custom(node: Node) -> bool:
-    """Whether a node calls an op of another library that has a kernel for all devices."""
+def _is_replaced(node: Node, decompositions: Any) -> bool:
+    """Whether a node calls an op that has a decomposition, or an op of another library that has a
+    kernel for all devices."""
     op = node.target
-    return (
-        isinstance(op, OpOverload)
-        and op.namespace not in ("aten", "prims")
-        and not op._schema.is_mutable
-        and _key(op) is not None
+    if not isinstance(op, OpOverload):
+        return False
+    return op in decompositions or (
+        op.namespace not in ("aten", "prims") and not op._schema.is_mutable and _key(op) is not None
     )
 
 
@@ -71,8 +76,6 @@ def _results(graph: Graph, node: Node, decompositions: Any) -> Any:
     """The nodes of an op's results; None if its kernel cannot be traced."""
     op = node.target
     assert isinstance(op, OpOverload)
-    key = _key(op)
-    assert key is not None
     inputs = list(dict.fromkeys(node.all_input_nodes))
     if not all(isinstance(each.meta["val"], torch.Tensor) for each in inputs):
         return None
@@ -89,8 +92,11 @@ def _results(graph: Graph, node: Node, decompositions: Any) -> Any:
     try:
         # Kernels may write to tensors that they make. Their ops are recorded first: an op that is
         # functionalized is recorded itself.
-        table: Any = {op: functools.partial(op._op_dk, key)}
+        rule = decompositions.get(op) or functools.partial(op._op_dk, _key(op))  # type: ignore[arg-type]
+        table: Any = {op: rule}
         kernel = trace(function, [each.meta["val"] for each in inputs], mode, table)
+        if any(each.target is op for each in kernel.graph.nodes):
+            return None  # its decomposition does not apply
         functional = torch.func.functionalize(kernel)
         made = inline(graph, node, functional, inputs, mode, decompositions)
     except Exception:

@@ -37,6 +37,11 @@ from convoy.errors import (
     first_line,
 )
 from convoy.frontend._custom_ops import inline_custom_ops
+from convoy.frontend._gradients import (
+    export_below_autograd,
+    has_transforms,
+    restored_transforms,
+)
 from convoy.frontend._grouped import grouped_decompositions
 from convoy.frontend._higher_order import inline_higher_order
 from convoy.frontend._positions import position_decompositions
@@ -85,9 +90,10 @@ _DATA_DEPENDENT = (
     "the model has control flow or shapes that depend on the values of a tensor; expected "
     "dependence on the shapes of the inputs only: torch.where selects by values"
 )
+_VALUE_ERRORS = (DataDependentOutputException, DynamicOutputShapeException)
 _HIDDEN = (
     "the model computes a tensor in a way that torch.export does not record, such as "
-    "torch.autograd.grad; expected a model that consists of ops on tensors"
+    "tensor.backward(); expected a model that consists of ops on tensors"
 )
 
 
@@ -141,7 +147,8 @@ def _exported(
     module: torch.nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
 ) -> torch.export.ExportedProgram:
     """Runs torch.export. Numbers for Python that it cannot make from tensors, such as `float(t)`
-    or `math.sqrt(t.item())`, are symbols in its strict mode, which reads the model's bytecode."""
+    or `math.sqrt(t.item())`, are symbols in its strict mode, which reads the model's bytecode.
+    Gradients are recorded below autograd only, where the ops of layers are decomposed."""
 
     def run(strict: bool) -> torch.export.ExportedProgram:
         program: torch.export.ExportedProgram = torch.export.export(
@@ -150,8 +157,10 @@ def _exported(
         return program
 
     try:
-        with _without_graph(), RecordData():
-            return run(False)
+        with _without_graph(), RecordData(), restored_transforms():
+            program = run(False)
+        if not has_transforms(program):
+            return program
     except GuardOnDataDependentSymNode as error:
         try:
             with _without_graph(), _level("torch._dynamo", logging.CRITICAL + 1):
@@ -160,10 +169,33 @@ def _exported(
             raise error from None
         if dynamic_shapes is None and not all(map(has_static_sizes, program.graph.nodes)):
             raise
-        # The strict mode does not check this.
-        if any(isinstance(each, FakeTensor) for each in program.constants.values()):
-            raise RuntimeError(_NOT_RECORDED) from error
-        return program
+        return _checked(program, error)
+    except _VALUE_ERRORS:
+        raise
+    except Exception as error:
+        try:
+            program = _below_autograd(module, inputs, kwargs, dynamic_shapes)
+        except Exception:
+            raise error from None
+        return _checked(program, error)
+    return _checked(_below_autograd(module, inputs, kwargs, dynamic_shapes))
+
+
+def _below_autograd(
+    module: torch.nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
+) -> torch.export.ExportedProgram:
+    with _without_graph(), RecordData(), restored_transforms():
+        return export_below_autograd(module, inputs, kwargs, dynamic_shapes)
+
+
+def _checked(
+    program: torch.export.ExportedProgram, error: Exception | None = None
+) -> torch.export.ExportedProgram:
+    """A program of another mode of torch.export than its usual one, which alone checks whether the
+    program computes all its tensors."""
+    if any(isinstance(each, FakeTensor) for each in program.constants.values()):
+        raise RuntimeError(_NOT_RECORDED) from error
+    return program
 
 
 def _narrow_hint(module: torch.nn.Module) -> str:
@@ -356,7 +388,7 @@ def _reason(error: Exception) -> str:
         return _DATA_DEPENDENT
     if _NOT_RECORDED in str(error):
         return _HIDDEN
-    if isinstance(error, (DataDependentOutputException, DynamicOutputShapeException)):
+    if isinstance(error, _VALUE_ERRORS):
         return f"{error.func}: {_READS_VALUES}"
     text = str(error).strip()
     if found := _NEEDS_REGISTRATION.search(text):

@@ -14,6 +14,7 @@ from torch_mlir import ir
 from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of
 from convoy.frontend._registry import Call, Missing, converts
+from convoy.frontend._types import TensorType
 from convoy.frontend.reduction import variance_over
 
 __all__: list[str] = []
@@ -155,9 +156,26 @@ def layer_norm(b: Builder, call: Call) -> ir.Value:
 
 
 @converts("aten.native_layer_norm")
-def native_layer_norm(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
+def native_layer_norm(b: Builder, call: Call) -> Sequence[ir.Value]:
     x, shape, weight, bias, epsilon = call.args
-    return [_layer_norm(b, x, shape, weight, bias, epsilon), _STATISTICS, _STATISTICS]
+    dims = list(range(type_of(x).rank - len(shape), type_of(x).rank))
+    return [
+        _layer_norm(b, x, shape, weight, bias, epsilon),
+        *_statistics(b, x, dims, epsilon, call.results[1:]),
+    ]
+
+
+def _statistics(
+    b: Builder, x: ir.Value, dims: list[int], epsilon: float, kinds: Sequence[TensorType]
+) -> list[ir.Value]:
+    """The mean over dims and rsqrt(var + epsilon), which gradients need, in the types `kinds`. They
+    are erased if nothing uses them."""
+    var, mean = variance_over(b, b.wide(x), dims, 0)
+    inverse = b.unary(tcp.RsqrtOp, b.binary_scalar(tcp.AddOp, var, epsilon))
+    return [
+        b.reshape(b.cast(value, kind.dtype), kind.shape)
+        for value, kind in zip((mean, inverse), kinds, strict=True)
+    ]
 
 
 def _layer_norm(
@@ -183,9 +201,14 @@ def group_norm(b: Builder, call: Call) -> ir.Value:
 
 
 @converts("aten.native_group_norm")
-def native_group_norm(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
+def native_group_norm(b: Builder, call: Call) -> Sequence[ir.Value]:
     x, weight, bias, _, _, _, groups, epsilon = call.args
-    return [_group_norm(b, x, groups, weight, bias, epsilon), _STATISTICS, _STATISTICS]
+    n, c, *spatial = type_of(x).shape
+    members = b.reshape(x, (n, groups, math.prod((c // groups, *spatial))))
+    return [
+        _group_norm(b, x, groups, weight, bias, epsilon),
+        *_statistics(b, members, [2], epsilon, call.results[1:]),
+    ]
 
 
 @converts("aten.instance_norm")
