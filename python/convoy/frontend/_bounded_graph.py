@@ -48,9 +48,49 @@ class BoundedGraph:
         self._mode: Any = detect_fake_mode([node.meta.get("val") for node in graph.nodes])
         self._symbols = {node: _symbols_of(node.meta.get("val")) for node in graph.nodes}
         self._sizes: dict[str, BoundedSize] = {}
+        #: The values of tensors before their sizes are bounds.
+        self._values = {node: node.meta.get("val") for node in graph.nodes}
         #: Numbers that are such sizes, or are computed from them.
         self._numbers: dict[Node, str | None] = {}
         self._node = next(iter(graph.nodes))
+
+    def _derive(self, value: Any) -> None:
+        """Finds the sizes of a value that are sums of bounded ones."""
+        if isinstance(value, (list, tuple)):
+            for each in value:
+                self._derive(each)
+        for size in value.shape if isinstance(value, torch.Tensor) else ():
+            self._derived(size)
+
+    def _derived(self, size: Any) -> str | None:
+        """The name of a size that is a bounded one, or a sum of multiples of such sizes and a
+        number; None for others."""
+        if not isinstance(size, torch.SymInt):
+            return None
+        expression = size.node.expr
+        name = str(expression)
+        if name in self._sizes:
+            return name
+        terms = expression.as_coefficients_dict()
+        sizes = {each: self._sizes.get(str(each)) for each in terms if not each.is_number}
+        if not sizes or not all(sizes.values()) or not all(f.is_integer for f in terms.values()):
+            return None
+        offset = sum(int(factor) for each, factor in terms.items() if each not in sizes)
+        bound, total = offset, None
+        for each, size in sizes.items():
+            assert size is not None
+            factor = int(terms[each])
+            bound += max(0, factor) * size.bound
+            part = self._emit(aten.mul.Scalar, size.count, factor)
+            total = part if total is None else self._emit(aten.add.Tensor, total, part)
+            source = size.source
+        self._add_size(name, bound, self._emit(aten.add.Scalar, total, offset), source)
+        return name
+
+    def _add_size(self, name: str, bound: int, count: Node, source: str) -> None:
+        places = self._emit(aten.arange.default, bound)
+        valid = self._emit(aten.lt.Tensor, places, count)
+        self._sizes[name] = BoundedSize(bound, count, valid, source)
 
     def _names(self, value: Any) -> set[str]:
         """The bounded sizes in the shapes of nodes."""

@@ -30,6 +30,7 @@ NEUTRAL: dict[OpOverload, float] = {
     aten.max.dim: -math.inf,
     aten.softmax.int: -math.inf,
     aten.log_softmax.int: -math.inf,
+    aten.logsumexp.default: -math.inf,
     aten.min.default: math.inf,
     aten.min.dim: math.inf,
     aten.amin.default: math.inf,
@@ -57,14 +58,14 @@ _RESHAPES = ("view", "reshape", "_unsafe_view")
 _ELEMENTWISE = (
     *_CREATES, "_to_copy", "clone", "alias", "detach", "copy", "lift_fresh_copy", "full_like",
     "zeros_like", "ones_like", "empty_like", "expand", "unsqueeze", "squeeze", "permute",
-    "transpose", "t", "dropout", "embedding", "floor_divide", "where", "fill",
+    "transpose", "t", "dropout", "embedding", "floor_divide", "where", "fill", "stack",
 )  # fmt: skip
 #: Ops along the dims of an argument.
 _ALONG = (
-    "select", "slice", "split", "split_with_sizes", "unbind", "chunk", "narrow", "softmax",
+    "select", "split", "split_with_sizes", "unbind", "chunk", "narrow", "softmax",
     "log_softmax", "topk", "sort", "argsort", "argmax", "argmin",
     "max", "min", "sum", "mean", "amax", "amin", "any", "all", "prod", "logsumexp", "var",
-    "std", "linalg_vector_norm", "norm", "cat", "stack", "glu", "slice_scatter",
+    "std", "linalg_vector_norm", "norm", "cat", "glu", "slice_scatter",
     "select_scatter",
 )  # fmt: skip
 #: Ops whose first dim is that of a batch.
@@ -130,7 +131,6 @@ def _along(op: OpOverload, arguments: Mapping[str, Any]) -> frozenset[int]:
     first = arguments[_first(op)]
     rank = max(each.ndim for each in (first if isinstance(first, (list, tuple)) else [first]))
     given = arguments.get("dim")
-    rank += op.overloadpacket is aten.stack
     if given is None or given == []:
         return frozenset(range(rank))
     return frozenset(each % rank for each in (given if isinstance(given, list) else [given]))
@@ -139,13 +139,12 @@ def _along(op: OpOverload, arguments: Mapping[str, Any]) -> frozenset[int]:
 def _keeps_rows(
     x: torch.Tensor, dims: frozenset[int], result: torch.Tensor, result_dims: frozenset[int]
 ) -> bool:
-    """Whether a reshape keeps a dim, and the elements before it."""
+    """Whether a reshape keeps a dim and the elements before it, or the dim is the first of those
+    that become one, or the opposite."""
     if len(dims) != 1 or len(result_dims) != 1:
         return False
     (before,), (after,) = dims, result_dims
-    return x.shape[before] == result.shape[after] and (
-        math.prod(x.shape[:before]) == math.prod(result.shape[:after])
-    )
+    return math.prod(x.shape[:before]) == math.prod(result.shape[:after])
 
 
 def _layer_norm(arguments: Mapping[str, Any], dims: Dims) -> bool:
@@ -169,10 +168,12 @@ def _attention(arguments: Mapping[str, Any], dims: Dims) -> bool:
     return all(max(each) < arguments[name].ndim - 2 for name, each in dims.items())
 
 
-def _index(arguments: Mapping[str, Any], dims: Dims) -> bool:
-    """The indexed dims have their sizes."""
-    indexed = {dim for dim, each in enumerate(arguments["indices"]) if each is not None}
-    return not indexed & dims.get("self", frozenset())
+def _slice(arguments: Mapping[str, Any], dims: Dims) -> bool:
+    """The first elements from a start on; the size of the result is checked."""
+    rank = arguments["self"].ndim
+    if arguments["dim"] % rank not in dims["self"]:
+        return True
+    return (arguments["start"] or 0) >= 0 and arguments["step"] == 1
 
 
 def _pad(arguments: Mapping[str, Any], dims: Dims) -> bool:
@@ -211,10 +212,11 @@ _RULES: dict[str, Callable[[Mapping[str, Any], Dims], bool]] = {
     "scaled_dot_product_attention": _attention,
     "pad": _pad,
     "constant_pad_nd": _pad,
-    "index": _index,
-    "_unsafe_index": _index,
-    "index_select": _read,
-    "gather": _read,
+    # Indices are those of elements.
+    "index": lambda arguments, dims: True,
+    "_unsafe_index": lambda arguments, dims: True,
+    "index_select": lambda arguments, dims: True,
+    "gather": lambda arguments, dims: True,
     "index_put": _write,
     "index_add": _write,
     "index_copy": _write,
@@ -223,6 +225,11 @@ _RULES: dict[str, Callable[[Mapping[str, Any], Dims], bool]] = {
     "scatter_add": _scatter,
     "scatter_reduce": _scatter,
     "masked_scatter": lambda arguments, dims: dims == {"source": {0}},
-    # The sums of the first elements.
+    # Of the first elements.
     "cumsum": lambda arguments, dims: True,
+    "cumprod": lambda arguments, dims: True,
+    "cummax": lambda arguments, dims: True,
+    "cummin": lambda arguments, dims: True,
+    "logcumsumexp": lambda arguments, dims: True,
+    "slice": _slice,
 }

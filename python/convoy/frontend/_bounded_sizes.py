@@ -4,8 +4,9 @@
 computes each row by itself.
 
 Shapes are static, so such a tensor has as many rows as it can have at most. The first ones are
-those of the model, and nothing depends on the others: sums and maxima of rows leave them out, and
-they are written nowhere. So a mixture of experts that selects the tokens of each expert computes
+those of the model, and nothing depends on the others: sums and maxima of rows leave them out, they
+are sorted after all others, and they are written nowhere. So a mixture of experts that selects the
+tokens of each expert computes
 all tokens by all experts, with the same result. Other uses of the rows are refused, and results
 that consist of them.
 """
@@ -22,8 +23,9 @@ from torch.fx import Graph, Node
 from torch.fx.node import map_arg
 
 from convoy.errors import UnsupportedOp, UnsupportedOpsError
-from convoy.frontend._bounded_graph import BoundedGraph, BoundedSize
+from convoy.frontend._bounded_graph import BoundedSize
 from convoy.frontend._bounded_rules import NEUTRAL, keeps_apart, masked_index, takes_sizes
+from convoy.frontend._bounded_uses import BoundedUses
 from convoy.frontend._export import decompositions, line_of
 from convoy.frontend._inline import arguments_by_name, inline, splice, trace
 from convoy.frontend._positions import nonzero_static
@@ -73,7 +75,7 @@ def _is_mask(index: Any) -> bool:
     return index is not None and index.meta["val"].dtype in (torch.bool, torch.uint8)
 
 
-class _Bounding(BoundedGraph):
+class _Bounding(BoundedUses):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         #: By mask: the name of the number of its elements, and their positions.
@@ -182,8 +184,10 @@ class _Bounding(BoundedGraph):
         elif op in _CHECKS:
             self._graph.erase_node(node)
         elif not isinstance(node.meta.get("val"), (torch.Tensor, list, tuple)):
-            self._numbers[node] = None
-            if node.meta.get("val") is not None:
+            self._numbers[node] = name = self._derived(node.meta.get("val"))
+            if name is not None:
+                node.meta["val"] = self._sizes[name].bound
+            elif node.meta.get("val") is not None:
                 self._describe(node)
         elif isinstance(op, OpOverload):
             self._use(node, op, names)
@@ -193,6 +197,9 @@ class _Bounding(BoundedGraph):
     def _use(self, node: Node, op: OpOverload, names: set[str]) -> None:
         self._use_counts(node, op)
         arguments = arguments_by_name(node, op)
+        self._derive(self._values.get(node))
+        if self._replaces(node, op, arguments):
+            return
         if not self._takes_numbers(op, arguments):
             self._refuse(node, names or set(filter(None, map(self._numbers.get, node.args))))  # type: ignore[arg-type]
         if (neutral := NEUTRAL.get(op)) is not None and self._is_reduced(arguments):

@@ -60,8 +60,11 @@ def trace(
         # Numbers that were read from tensors before, which are not results of the function.
         mode.shape_env.pending_fresh_unbacked_symbols.clear()
     with mode, torch.no_grad():
+        # make_fx tells arguments apart by their identity, and nodes of one traced graph that was
+        # copied twice have the same value.
+        own = [each.detach() for each in values]
         traced: torch.fx.GraphModule = make_fx(function, decomposition_table=decompositions or {})(
-            *values
+            *own
         )
     return traced
 

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Ops along a dim whose size is the number of rows that a mask selects."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from frontend_checks import check
+from op_cases import Function
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def _random(*shape: int) -> Tensor:
+    """With rows of either sign first."""
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(3))
+    x[:, 0] = torch.where(torch.arange(shape[0]) % 4 == 1, -1, 1) * x[:, 0].abs()
+    return x
+
+
+def _spread(x: Tensor) -> tuple[Tensor, ...]:
+    rows = x[x[:, 0] > 0]
+    return (
+        rows.var(0), rows.std(), rows.var(0, unbiased=False, keepdim=True), rows.std((0, 1)),
+        *torch.var_mean(rows, 0), *torch.std_mean(rows, (0, 1), correction=2), rows.std(1).sum(),
+        rows.norm(), rows.norm(1, 0), torch.linalg.vector_norm(rows, math.inf, 0),
+        torch.linalg.vector_norm(rows, -math.inf, 0), torch.linalg.vector_norm(rows, 0, 0),
+        torch.linalg.vector_norm(1 / rows, -2, 0, keepdim=True),
+    )  # fmt: skip
+
+
+def _ordered(x: Tensor) -> tuple[Tensor, ...]:
+    """Also NaN and infinity in rows that are valid."""
+    rows = x[x[:, 0] > 0]
+    odd = torch.where(rows > 1, math.nan, torch.where(rows < -1, -math.inf, rows))
+    order = rows[:, 1].argsort()
+    weight = torch.arange(1, x.shape[0] + 1, dtype=x.dtype)[: rows.shape[0], None]
+    return (
+        rows.argmax(0), rows.argmin(0, keepdim=True), rows.argmax(), rows.long().argmin(0),
+        (rows.sort(0)[0] * weight).sum(0), (rows.sort(0, descending=True)[1] * weight).sum(0),
+        odd.sort(0)[0].isnan().cumsum(0).amax(0), odd.sort(0, descending=True)[0].isnan()[0],
+        (rows.long().sort(0)[0] * weight).sum(0), rows[order].cumsum(0).prod(1).sum(),
+        *rows.topk(2, 0), rows.topk(2, 0, largest=False)[0], rows.cumprod(0).sum(0),
+        rows.cummax(0)[0].sum(0), rows.logcumsumexp(0).sum(0), rows.sort(0)[0][:3].sum(0),
+    )  # fmt: skip
+
+
+def _contracted(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    """The elements that are not valid are infinite."""
+    rows = 1 / x[x[:, 0] > 0]
+    rows = torch.where(rows.isinf(), 0.0, rows)
+    keys = rows[None]
+    mask = torch.arange(3)[:, None] > 0
+    return (
+        rows.T @ rows, torch.einsum("ni,nj->ij", rows, 2 * rows), (y @ rows.T).softmax(-1) @ rows,
+        rows.T @ rows[:, 0], torch.addmm(y.T @ y, rows.T, rows),
+        F.scaled_dot_product_attention(y[None], keys, keys),
+        F.scaled_dot_product_attention(y[None], keys, keys, mask | (rows[:, 0] == rows[:, 0])),
+        F.scaled_dot_product_attention(y[None], keys, keys, (rows[:, 0] * y[:, :1])[None]),
+        F.scaled_dot_product_attention(keys, keys, keys, is_causal=True).sum(1),
+    )  # fmt: skip
+
+
+def _joined(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    rows, others = x[x[:, 0] > 0], x[x[:, 1] > 0]
+    both = torch.cat([rows, y, others, 2 * rows])
+    padded = F.pad(rows, (0, 0, 2, 3), value=2.0)
+    filled = F.pad(rows, (1, 0, 0, x.shape[0] - rows.shape[0]))
+    return (
+        both.sum(0), both.cumsum(0).sum(0), both.std(0), both.T @ both, torch.cat([y, rows]).mean(0),
+        x.new_zeros(30).index_add(0, torch.arange(both.shape[0]), both[:, 2]),
+        torch.stack([rows, 2 * rows], 1).sum(0), torch.stack([rows, 2 * rows]).sum(1),
+        padded.cumsum(0).sum(0), filled, padded[1:].cumsum(0).sum(0), padded[1:4].sum(0),
+        both.flatten().cumsum(0).sum(), both.reshape(-1, 2).sum(0), both.flip(0).cumsum(0).sum(0),
+        torch.cat([rows, x.new_ones(x.shape[0] - rows.shape[0], 4)]),
+    )  # fmt: skip
+
+
+def _picked(x: Tensor, at: Tensor) -> tuple[Tensor, ...]:
+    rows = x[x[:, 0] > 0]
+    return (
+        rows[0], rows[-1], rows[at], rows[at, at], rows.index_select(0, at.abs()),
+        rows.gather(0, at.abs()[:, None].expand(-1, 4)), rows[-2, 1], rows[1:].sum(0),
+        rows[:-1].sum(0), (rows[1:] - rows[:-1]).abs().sum(0),
+    )  # fmt: skip
+
+
+def _self_loops(x: Tensor, edges: Tensor, weight: Tensor) -> Tensor:
+    """A graph convolution as in PyTorch Geometric: edges to the same node are replaced."""
+    kept = edges[0] != edges[1]
+    loops = torch.arange(x.shape[0])
+    source, target = torch.cat([edges[:, kept], loops.expand(2, -1)], 1)
+    degree = x.new_zeros(x.shape[0]).scatter_add(0, target, x.new_ones(target.shape[0]))
+    scale = degree.rsqrt()
+    sent = (x @ weight)[source] * (scale[source] * scale[target])[:, None]
+    return torch.zeros_like(sent[: x.shape[0]]).index_add(0, target, sent)
+
+
+_EDGES = torch.tensor([[0, 1, 1, 2, 3, 3, 0], [1, 1, 2, 2, 0, 3, 3]])
+
+
+@pytest.mark.parametrize(
+    ("uses", "inputs"),
+    [
+        (_spread, (_random(9, 4),)),
+        (_ordered, (_random(9, 4),)),
+        (_contracted, (_random(9, 4), _random(3, 4))),
+        (_joined, (_random(7, 4), _random(2, 4))),
+        (_picked, (_random(9, 4), torch.tensor([1, -2, 0, -1]))),
+        (_self_loops, (_random(4, 3), _EDGES, _random(3, 2))),
+    ],
+    ids=lambda each: each.__name__ if callable(each) else "",
+)
+def test_uses(uses: Callable[..., object], inputs: tuple[Tensor, ...]) -> None:
+    check(Function(uses), *inputs, tolerance=1e-5)
