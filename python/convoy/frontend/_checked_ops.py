@@ -43,15 +43,12 @@ _RESULT = (
 
 def check_effects(graph: torch.fx.Graph) -> None:
     """Raises UnsupportedOpsError for ops that do more than to compute their results, which
-    torch.export orders by tokens. For the check of a matrix after an op of linear algebra, the
-    error is about the op."""
+    torch.export orders by tokens."""
     found: dict[str, list[SourceLine]] = {}
     for node in graph.nodes:
         if node.target is not torch.ops.higher_order.with_effects:
             continue
         op = node.args[1]
-        if op is torch.ops.aten._linalg_check_errors.default:
-            op = node.args[2].args[0].target
         found.setdefault(str(op).removesuffix(".default"), []).append(line_of(node))
     if found:
         raise UnsupportedOpsError(

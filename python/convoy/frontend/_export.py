@@ -44,6 +44,10 @@ from convoy.frontend._gradients import (
 )
 from convoy.frontend._grouped import grouped_decompositions
 from convoy.frontend._higher_order import inline_higher_order
+from convoy.frontend._linear_algebra import (
+    linear_algebra_decompositions,
+    without_linear_algebra_checks,
+)
 from convoy.frontend._positions import position_decompositions
 from convoy.frontend._quantized import quantized_decompositions
 from convoy.frontend._recorded import RecordData, without_value_checks
@@ -184,7 +188,12 @@ def _exported(
 def _below_autograd(
     module: torch.nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
 ) -> torch.export.ExportedProgram:
-    with _without_graph(), RecordData(), restored_transforms():
+    with (
+        _without_graph(),
+        RecordData(),
+        restored_transforms(),
+        without_linear_algebra_checks(),
+    ):
         return export_below_autograd(module, inputs, kwargs, dynamic_shapes)
 
 
@@ -258,7 +267,8 @@ def decompose(program: torch.export.ExportedProgram) -> torch.export.ExportedPro
 def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     strides = _result_strides(program)
     table = decompositions()
-    result: torch.export.ExportedProgram = program.run_decompositions(table)
+    with without_linear_algebra_checks():
+        result: torch.export.ExportedProgram = program.run_decompositions(table)
     inline_higher_order(result.graph_module, table)
     inline_custom_ops(result.graph, table)
     use_tensors_for_numbers(result.graph)
@@ -349,6 +359,7 @@ def _decompositions() -> dict[Any, Any]:
         torch.ops.aten.as_strided_copy.default: _as_strided_copy,
     }
     own |= quantized_decompositions() | position_decompositions()
+    own |= linear_algebra_decompositions()
     return own | {
         op: rule for op, rule in table if str(op).removesuffix(".default") not in CONVERTERS
     }

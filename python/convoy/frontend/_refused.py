@@ -15,6 +15,12 @@ _REASONS = {
         r"|repeat_interleave\.Tensor|_local_scalar_dense|item|is_nonzero|equal|tensor_split\.tensor\w*"
         r"|nms"
     ),
+    "it is linear algebra that is computed for real matrices of at most 32 rows, with pivots and "
+    "on the left side; expected such matrices, or a model that computes it before compilation": (
+        r"linalg_inv_ex|_linalg_solve_ex|_linalg_det|_linalg_slogdet|linalg_lu_factor_ex"
+        r"|linalg_lu_solve|linalg_cholesky_ex|cholesky|cholesky_solve|cholesky_inverse"
+        r"|linalg_solve_triangular"
+    ),
     "it is linear algebra beyond products of matrices, which tcp does not have; expected a model "
     "that computes it before compilation": (
         r"linalg_(?!vector_norm|matrix_norm|norm|cross|vecdot|multi_dot)\w+|_linalg_\w+|cholesky\w*"
