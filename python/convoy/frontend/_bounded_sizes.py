@@ -6,9 +6,8 @@ computes each row by itself.
 Shapes are static, so such a tensor has as many rows as it can have at most. The first ones are
 those of the model, and nothing depends on the others: sums and maxima of rows leave them out, they
 are sorted after all others, and they are written nowhere. So a mixture of experts that selects the
-tokens of each expert computes
-all tokens by all experts, with the same result. Other uses of the rows are refused, and results
-that consist of them.
+tokens of each expert computes all tokens by all experts, with the same result. Other uses of the
+rows are refused, and results that consist of them.
 """
 
 from __future__ import annotations

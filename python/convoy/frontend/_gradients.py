@@ -23,6 +23,16 @@ from torch.utils import _pytree as pytree
 __all__ = ["export_below_autograd", "has_transforms", "restored_transforms"]
 
 _functorch = torch._C._functorch
+#: The calls of torch.vmap in an exported program.
+_VMAP = frozenset(
+    {
+        "_add_batch_dim",
+        "_remove_batch_dim",
+        "_vmap_decrement_nesting",
+        "_vmap_increment_nesting",
+        "lazy_load_decompositions",
+    }
+)
 
 
 def export_below_autograd(
@@ -72,10 +82,11 @@ def export_below_autograd(
 
 
 def has_transforms(program: torch.export.ExportedProgram) -> bool:
-    """Whether an exported program has the transforms of torch.func as calls, which later steps
-    cannot replace by ops."""
+    """Whether an exported program has the gradients of torch.func as calls, which later steps
+    cannot replace by ops, as they do with those of torch.vmap."""
     return any(
         getattr(node.target, "__module__", None) == _predispatch.__name__
+        and node.target.__name__ not in _VMAP
         for graph in program.graph_module.modules()
         if isinstance(graph, torch.fx.GraphModule)
         for node in graph.graph.nodes
