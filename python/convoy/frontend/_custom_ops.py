@@ -17,6 +17,7 @@ from torch.fx import Graph, Node
 from torch.utils import _pytree as pytree
 
 from convoy.frontend._inline import inline, trace
+from convoy.frontend._tensor_numbers import has_static_sizes
 
 __all__ = ["inline_custom_ops"]
 
@@ -55,12 +56,13 @@ def inline_custom_ops(graph: Graph, decompositions: Any) -> None:
 
 
 def _is_replaced(node: Node, decompositions: Any) -> bool:
-    """Whether a node calls an op that has a decomposition, or an op of another library that has a
-    kernel for all devices."""
+    """Whether a node calls an op that has a decomposition, on tensors with known sizes, or an op of
+    another library that has a kernel for all devices."""
     op = node.target
     if not isinstance(op, OpOverload):
         return False
-    return op in decompositions or (
+    # Sizes that depend on values are symbols until later, and tracing would record their bounds.
+    return (op in decompositions and has_static_sizes(node)) or (
         op.namespace not in ("aten", "prims") and not op._schema.is_mutable and _key(op) is not None
     )
 
