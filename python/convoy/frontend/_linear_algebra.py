@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Factorizations of small matrices, and what follows from them, as unrolled loops over their
-columns. As in PyTorch an LU factorization chooses the largest element of a column as pivot.
+"""Decompositions of linear algebra on small matrices: factorizations are unrolled over the columns.
+An LU factorization has partial pivoting, as in PyTorch.
 
-PyTorch raises an error for a singular matrix, or for one that is not positive definite. The result
-here has infinities or NaN."""
+Compiled models do not check values. Where PyTorch raises an error, for a matrix that is singular or
+not positive definite, the result has infinities or NaN.
+"""
 
 from __future__ import annotations
 
