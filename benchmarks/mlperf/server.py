@@ -70,8 +70,6 @@ class Server(SystemUnderTest):
             self._wanted = 0
             self._wake.put(None)
 
-    _issue = issue
-
     def close(self) -> None:
         self._closing = True
         self._wake.put(None)

@@ -33,17 +33,15 @@ class SystemUnderTest(ABC):
         # An assignment takes less time than a new object.
         self._responses = [loadgen.QuerySampleResponse(0, 0, 0) for _ in range(engine.most)]
 
+    @abstractmethod
     def issue(self, ids: list[int], indices: list[int]) -> None:
-        """Called by LoadGen with one or more samples.
+        """Called by LoadGen with one or more samples. Runs them, or passes them to a thread that
+        does. After an error, they are completed and not run.
 
         Args:
             ids: LoadGen's number of each response.
             indices: The index of each sample.
         """
-        if self._error is None:
-            self._issue(ids, indices)
-        else:
-            self._complete(ids)
 
     def close(self) -> None:
         """Ends the threads of the system. LoadGen has all responses."""
@@ -54,10 +52,6 @@ class SystemUnderTest(ABC):
         """Raises the error of a run, if there was one."""
         if self._error is not None:
             raise self._error
-
-    @abstractmethod
-    def _issue(self, ids: list[int], indices: list[int]) -> None:
-        """Runs samples, or passes them to a thread that does."""
 
     def _complete(self, ids: Sequence[int]) -> None:
         """Tells LoadGen that samples are complete. One thread at a time may call this."""
@@ -72,10 +66,11 @@ class SystemUnderTest(ABC):
 class SingleStream(SystemUnderTest):
     """One sample at a time: a query is complete when the call returns."""
 
-    def _issue(self, ids: list[int], indices: list[int]) -> None:
+    def issue(self, ids: list[int], indices: list[int]) -> None:
         try:
-            self._engine.start(0, indices)
-            self._engine.finish(0)
+            if self._error is None:
+                self._engine.start(0, indices)
+                self._engine.finish(0)
         except Exception as error:
             self._error = error
         self._complete(ids)
@@ -85,7 +80,10 @@ class Offline(SystemUnderTest):
     """All samples at once, in batches of the largest size. Up to SLOTS batches are enqueued, so
     that the device does not wait for the host."""
 
-    def _issue(self, ids: list[int], indices: list[int]) -> None:
+    def issue(self, ids: list[int], indices: list[int]) -> None:
+        if self._error is not None:
+            self._complete(ids)
+            return
         most, started, completed = self._engine.most, deque[int](), 0
         try:
             for number, begin in enumerate(range(0, len(ids), most)):

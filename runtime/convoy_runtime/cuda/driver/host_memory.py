@@ -12,11 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from convoy_runtime.dtypes import DTYPES
-from convoy_runtime.errors import CudaError
 from convoy_runtime.manifest import TensorSpec
 
 from .device import Device, forked
-from .memory import carved_bytes
+from .memory import allocate, carved_bytes
 
 __all__ = ["HostMemory"]
 
@@ -75,13 +74,11 @@ class HostMemory:
     def _allocate(self, size: int) -> None:
         driver = self._device.driver
         with self._device.current():
-            try:
-                self._pointer = int(
-                    driver.call("cuMemHostAlloc", size, driver.module.CU_MEMHOSTALLOC_PORTABLE)
-                )
-            except CudaError as error:
-                what = f"{error.description}, for {size} bytes of page-locked host memory"
-                raise CudaError(
-                    call=error.call, name=error.name, description=what, hint=error.hint
-                ) from error
+            self._pointer = allocate(
+                driver,
+                f"{size} bytes of page-locked host memory",
+                "cuMemHostAlloc",
+                size,
+                driver.module.CU_MEMHOSTALLOC_PORTABLE,
+            )
         self._size = size

@@ -19,13 +19,37 @@ from convoy_runtime.dtypes import DTYPES
 from convoy_runtime.errors import CudaError, DeviceError
 from convoy_runtime.manifest import TensorSpec
 
-from .device import Device, forked
+from .device import Device, Driver, forked
 
-__all__ = ["Allocation", "DeviceArray", "Lease", "Pool", "carve", "carved_bytes"]
+__all__ = ["Allocation", "DeviceArray", "Lease", "Pool", "allocate", "carve", "carved_bytes"]
 
 #: The alignment of cuMemAlloc and of every part of an allocation, in bytes. No cuDNN engine
 #: requires more.
 ALIGNMENT = 256
+
+
+def allocate(driver: Driver, what: str, function: str, *arguments: Any) -> int:
+    """Calls a function of the driver that allocates memory.
+
+    Args:
+        driver: The driver. The device is current.
+        what: What is allocated, for the message of an error.
+        function: The name of the function.
+        arguments: Its arguments.
+
+    Returns:
+        The address.
+
+    Raises:
+        CudaError: There is too little memory. The message has `what`.
+    """
+    try:
+        return int(driver.call(function, *arguments))
+    except CudaError as error:
+        description = f"{error.description}, for {what}"
+        raise CudaError(
+            call=error.call, name=error.name, description=description, hint=error.hint
+        ) from error
 
 
 class Allocation:
@@ -48,12 +72,7 @@ class Allocation:
         if size:
             with device.current():
                 try:
-                    self.pointer = int(device.driver.call("cuMemAlloc", size))
-                except CudaError as error:
-                    what = f"{error.description}, for {size} bytes"
-                    raise CudaError(
-                        call=error.call, name=error.name, description=what, hint=error.hint
-                    ) from error
+                    self.pointer = allocate(device.driver, f"{size} bytes", "cuMemAlloc", size)
                 except OverflowError as error:
                     problem = f"no GPU has {size} bytes of memory"
                     raise DeviceError(problem=problem) from error
