@@ -8,6 +8,7 @@ import contextlib
 from collections.abc import Sequence
 
 from convoy_runtime.cuda.driver.device import Driver
+from convoy_runtime.cuda.driver.windows import copy_in, copy_out
 from convoy_runtime.cuda.graphs.capture import Captured
 from convoy_runtime.errors import CudaError
 from convoy_runtime.interface import Window
@@ -15,7 +16,6 @@ from convoy_runtime.program import POISON
 
 from .instance import Instance
 from .turns import Turns
-from .windows import copy_in, copy_out
 
 __all__ = ["Launcher"]
 

@@ -5,7 +5,7 @@ in total, with guards around tensors and workspace."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 from typing import Final
@@ -14,8 +14,10 @@ import numpy as np
 
 from convoy_runtime.cuda.driver.device import Device, Driver
 from convoy_runtime.cuda.driver.memory import ALIGNMENT, Allocation
+from convoy_runtime.cuda.driver.windows import copy_out
 from convoy_runtime.cuda.plans.plan import Queue
 from convoy_runtime.dtypes import DTYPES
+from convoy_runtime.interface import Window
 from convoy_runtime.manifest import Graph, Manifest
 
 __all__ = ["Scratch", "cold_sets", "fill_inputs", "fill_random", "fill_weights", "read_tensor"]
@@ -181,8 +183,16 @@ def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str
     Raises:
         CudaError: The driver fails.
     """
-    spans = [(pointer + begin, pointer + end) for begin, end in _chunks(size, DTYPES[dtype].bytes)]
-    return _as_float32(_read(driver, stream, spans), dtype)
+    if size <= _CHUNKS * _CHUNK_BYTES:
+        return _as_float32(_read(driver, stream, [(pointer, pointer + size)]), dtype)
+    element = DTYPES[dtype].bytes
+    pitch = (size - _CHUNK_BYTES) // (_CHUNKS - 1) // element * element
+    window = Window(_CHUNKS - 1, _CHUNK_BYTES, pitch)
+    host = np.empty(_CHUNKS * _CHUNK_BYTES, np.uint8)
+    # One call and not one for each chunk, of which 64 take 0.6 ms. The last chunk is at the end.
+    copy_out(driver, host.ctypes.data, pointer, window, stream, host=True)
+    host[-_CHUNK_BYTES:] = _read(driver, stream, [(pointer + size - _CHUNK_BYTES, pointer + size)])
+    return _as_float32(host, dtype)
 
 
 def _read(driver: Driver, stream: int, spans: Sequence[tuple[int, int]]) -> np.ndarray:
@@ -195,16 +205,6 @@ def _read(driver: Driver, stream: int, spans: Sequence[tuple[int, int]]) -> np.n
     if spans:
         driver.call("cuStreamSynchronize", stream)
     return host
-
-
-def _chunks(size: int, element: int) -> Iterator[tuple[int, int]]:
-    if size <= _CHUNKS * _CHUNK_BYTES:
-        if size:
-            yield 0, size
-        return
-    for index in range(_CHUNKS):
-        begin = (size - _CHUNK_BYTES) * index // (_CHUNKS - 1) // element * element
-        yield begin, begin + _CHUNK_BYTES
 
 
 def fill_random(

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from convoy_runtime.cuda.driver.device import Driver
 from convoy_runtime.interface import Window
+
+from .device import Driver
 
 __all__ = ["copy_in", "copy_out"]
 
