@@ -226,6 +226,22 @@ def test_products_are_planned_first(write: Write, cudnn: ctypes.CDLL) -> None:
     assert order(1) == ["rest", "product"]
 
 
+def test_step_compiles_a_kernel_only_as_the_last_resort(write: Write, cudnn: ctypes.CDLL) -> None:
+    """A kernel compiled for a step cannot save as much as one for the whole graph."""
+    cudnn.fake_offer(8)
+    cudnn.fake_whole(8)
+
+    def of_steps(*engines: int) -> set[tuple[str, int | None]]:
+        (report, _) = tuned(write(SPLIT), engines=engines)
+        assert report.alternative == SPLIT.name
+        assert set(engines) == {each.engine for each in report.trials if each.alternative is None}
+        return {(step.graph, step.engine) for step in report.steps}
+
+    # Engine 46 copies once and 41 twice.
+    assert of_steps(41, 42, 46, 47) == {("product", 41), ("rest", 41)}
+    assert of_steps(46, 47) == {("product", 46), ("rest", 46)}
+
+
 def test_engines_that_compile_are_built_ahead(
     write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:

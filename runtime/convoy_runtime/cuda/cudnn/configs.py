@@ -69,6 +69,11 @@ class Config:
         return {name_of(KnobType, kind): value for kind, value in self.knobs}
 
     @property
+    def compiles(self) -> bool:
+        """Whether its plan compiles a kernel, which takes tenths of seconds."""
+        return BehaviorNote.RUNTIME_COMPILATION in self.behavior
+
+    @property
     def numerical_notes(self) -> tuple[str, ...]:
         """Names (cudnnBackendNumericalNote_t)."""
         return tuple(name_of(NumericalNote, note) for note in self.numerical)
@@ -176,10 +181,9 @@ def engine_configs(
                 rejected.append(f"engines[{index}]: {error.name}: {error.detail}")
             continue
         support.asked[index] = True
-        compiles = BehaviorNote.RUNTIME_COMPILATION in config.behavior
-        if compiles:
+        if config.compiles:
             support.compiling.add(index)
-        if not (precompiled and compiles):
+        if not (precompiled and config.compiles):
             yield config
         config.descriptor.close()
 

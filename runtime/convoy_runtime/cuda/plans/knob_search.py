@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from convoy_runtime.cuda.cudnn.configs import Config, knob_values
-from convoy_runtime.cuda.cudnn.enums import BehaviorNote
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor
 from convoy_runtime.errors import CudnnError
 from convoy_runtime.manifest import Graph
@@ -71,7 +70,7 @@ def knob_neighbours(
             if (key := (config.engine, config.knobs)) in seen:
                 continue
             seen.add(key)
-            if pool is not None and BehaviorNote.RUNTIME_COMPILATION in config.behavior:
+            if pool is not None and config.compiles:
                 later += [config] if builder.refusal(graph, config) is None else []
             elif (found := builder.build(graph, config, unused)) is not None:
                 yield replace(found, report=replace(found.report, rejected=()))

@@ -21,7 +21,7 @@ from convoy_runtime.cuda.cudnn.configs import (
     engine_configs,
     heuristic_configs,
 )
-from convoy_runtime.cuda.cudnn.enums import BehaviorNote, HeurMode
+from convoy_runtime.cuda.cudnn.enums import HeurMode
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor, Cudnn
 from convoy_runtime.errors import CudnnError, PlanError
 from convoy_runtime.manifest import Graph, GraphAlternative
@@ -188,8 +188,7 @@ class Planner:
             seen: Engine and knobs of the configurations to skip. New ones are added.
             pool: Builds the plans that compile a kernel, after the others of their source.
             progress: Called with the state of the pool's builds.
-            skip: Returns whether to skip a configuration of `precompiled`, without adding it to
-                `seen`.
+            skip: Returns whether to skip a configuration of cuDNN, without adding it to `seen`.
             limit: The largest number of plans of one source.
             support: As in `engine_configs`, for `precompiled`.
         """
@@ -211,10 +210,10 @@ class Planner:
                 later: list[Config] = []
                 for config in configs:
                     key = (config.engine, config.knobs)
-                    if key in seen or (source == "precompiled" and skip(config)):
+                    if key in seen or skip(config):
                         continue
                     seen.add(key)
-                    if pool is not None and BehaviorNote.RUNTIME_COMPILATION in config.behavior:
+                    if pool is not None and config.compiles:
                         if (reason := self.builder.refusal(graph, config)) is None:
                             later.append(config)
                         else:
@@ -254,10 +253,7 @@ class Planner:
                     ) as configs:
                         for config in islice(configs, limit):
                             offered.append((config.engine, config.named_knobs))
-                            if (
-                                BehaviorNote.RUNTIME_COMPILATION in config.behavior
-                                and self.builder.refusal(graph, config) is None
-                            ):
+                            if config.compiles and self.builder.refusal(graph, config) is None:
                                 jobs.append(job_of(graph, config))
                     # The heuristics for compiled engines take 20 to 60 ms.
                     if len(jobs) > before:

@@ -17,7 +17,7 @@ from .alternative_tuner import AlternativeTuner
 from .history import MIN_RANKED_GRAPHS, MORE_RANKS, kind_of
 from .levels import Level
 from .lower_bounds import Speeds
-from .stages import is_probably_enough
+from .stages import Sources, is_probably_enough
 
 __all__ = ["begin_ahead"]
 
@@ -64,13 +64,21 @@ def begin_ahead(
             kind = each.ops, *(tensor.dtype for tensor in each.tensors)
             if its_build is None or each.name in known or kind in known:
                 continue
-            if is_probably_enough(its_level, each, speeds):
+            if (compiled := _compiled_sources(its_level, each, speeds)) is None:
                 unlikely = True
                 continue
-            new = planner.jobs_ahead(each, its_build, its_level.sources)
+            new = planner.jobs_ahead(each, its_build, compiled)
             known.add(each.name if new else kind)
             jobs += new
             # The pool does not start a job twice.
             if len(jobs) >= _MIN_JOBS:
                 pool.ahead(jobs)
     return unlikely or len(jobs) >= _MIN_JOBS
+
+
+def _compiled_sources(level: Level, graph: Graph, speeds: Speeds) -> Sources | None:
+    """Returns the sources whose compiled plans will probably be measured; None if there are none.
+    With a last resort, these are for graphs without products, which no other engine runs."""
+    if level.last_resort is not None:
+        return None if graph.products else [(level.last_resort, 1)]
+    return None if is_probably_enough(level, graph, speeds) else list(level.sources)

@@ -44,7 +44,7 @@ def stages(level: Level, graph: Graph, *, has_operations: bool) -> tuple[Sources
     last = [("cublaslt", level.cublaslt)]
     if graph.preference == "plan":
         return [*engines, *kernels, *last], []
-    if not level.gives_up:
+    if not level.gives_up or level.last_resort is not None:
         return [*kernels, *engines, *last], []
     heuristics = [each for each in engines if each[0] in HeurMode.__members__]
     at_once = [each for each in engines if each not in heuristics]

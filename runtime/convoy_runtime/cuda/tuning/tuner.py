@@ -302,7 +302,9 @@ class Tuner:
                 plans.append(plan)
                 progress(f"plan {len(plans)} of {graph.name}")
 
-        def is_slow(config: Config) -> bool:
+        def is_left_out(source: str, config: Config) -> bool:
+            if source != "precompiled":
+                return self._level.last_resort is not None and config.compiles
             reason = self._history.reason(graph, config.engine) if self._level.gives_up else None
             slow.extend([] if reason is None else [f"{config}: {reason}"])
             return reason is not None
@@ -310,7 +312,9 @@ class Tuner:
         for source, limit in sources:
             if self._level.gives_up:
                 limit = self._history.limit(graph, source, limit)
-            build(source, limit, is_slow)
+            build(source, limit, partial(is_left_out, source))
+        if not plans and operations is not None and self._level.last_resort is not None:
+            build(self._level.last_resort, 1, lambda _: False)
         if slow and len(plans) < _MIN_CANDIDATES:
             build("precompiled", ALL, lambda _: False)
         else:
