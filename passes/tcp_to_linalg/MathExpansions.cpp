@@ -66,6 +66,11 @@ struct Number {
     Number below = where(*this < high, constant(high));
     return below.where(below > low, constant(low));
   }
+  /// Clamps to a range; NaN stays. On x86 each bound is one instruction.
+  Number limitedOrNan(double low, double high) const {
+    Number below = constant(high).where(*this > high, *this);
+    return constant(low).where(below < low, below);
+  }
   /// The polynomial with these coefficients, constant term first.
   Number polynomial(ArrayRef<double> coefficients) const {
     Number sum = constant(coefficients.back());
@@ -101,26 +106,28 @@ Number powerOfTwo(Number like, const Format &format, Value exponent) {
   return like.with(arith::BitcastOp::create(b, like.type(), bits));
 }
 
-/// x as k * ln 2 + r with |r| at most ln 2 / 2, and expm1(r).
+/// x as k * `step` * ln 2 + r with |r| at most `step` * ln 2 / 2, and expm1(r).
 struct ReducedExp {
   Value k;
   Number expm1;
 };
 
-ReducedExp reduceExp(Number x, const Format &format) {
+/// Reduces x, whose quotient by ln 2 is far below 2^22. `k` is arbitrary for NaN, and `expm1` NaN.
+ReducedExp reduceExp(Number x, const Format &format, int step) {
   ImplicitLocOpBuilder &b = *x.builder;
-  Number scaled = x * 1.4426950408889634;
-  scaled = scaled + scaled.constant(0.5).where(scaled > 0, scaled.constant(-0.5));
-  // Via i32, a conversion that every vector unit has.
-  Value k = arith::FPToSIOp::create(b, b.getI32Type(), scaled.value);
-  Number kFloat = x.with(arith::SIToFPOp::create(b, x.type(), k));
-  if (format.isDouble)
-    k = arith::ExtSIOp::create(b, format.bits, k);
-  Number r = x - kFloat * kLn2High - kFloat * kLn2Low;
+  // In this binade the last bit of the mantissa is 1, so the sum is rounded to an integer, and its
+  // bits are those of the integer. That takes fewer instructions than conversions.
+  double binade = std::ldexp(1.5, format.mantissa);
+  Number shifted = x * (1.4426950408889634 / step) + binade;
+  Value bits = arith::BitcastOp::create(b, format.bits, shifted.value);
+  Value zero = arith::BitcastOp::create(b, format.bits, x.constant(binade).value);
+  Value k = arith::SubIOp::create(b, bits, zero);
+  Number whole = shifted - binade;
+  Number r = x - whole * (step * kLn2High) - whole * (step * kLn2Low);
   SmallVector<double> series;
-  double factorial = 1;
-  for (int i = 2, end = format.isDouble ? 14 : 8; i < end; ++i)
-    series.push_back(1 / (factorial *= i));
+  double factorial = 2, smallest = std::ldexp(1.0, format.isDouble ? -57 : -27);
+  for (int i = 2; std::pow(step * std::log(2) / 2, i) / factorial > smallest; factorial *= ++i)
+    series.push_back(1 / factorial);
   return {k, r + r * r * r.polynomial(series)};
 }
 
@@ -144,22 +151,19 @@ Number approximateExpm1(Number x) {
 
 Number exp(Number x) {
   Format format(x.type());
-  ImplicitLocOpBuilder &b = *x.builder;
   // Outside of this range the result is 0 or infinity.
-  ReducedExp reduced =
-      reduceExp(format.isDouble ? x.limited(-746, 710) : x.limited(-104, 89), format);
-  // Two factors, because 2^k may be out of range although the result is not.
-  Value half = arith::ShRSIOp::create(b, reduced.k, constantLike(b, format.bits, 1));
-  Value rest = arith::SubIOp::create(b, reduced.k, half);
-  Number result = (reduced.expm1 + 1.0) * powerOfTwo(x, format, half) * powerOfTwo(x, format, rest);
-  return x.where(x.isNan(), result);
+  Number bounded = format.isDouble ? x.limitedOrNan(-746, 710) : x.limitedOrNan(-104, 89);
+  // Two equal factors, because 4^k may be out of range although the result is not.
+  ReducedExp reduced = reduceExp(bounded, format, /*step=*/2);
+  Number factor = powerOfTwo(x, format, reduced.k);
+  return (reduced.expm1 + 1.0) * factor * factor;
 }
 
 Number expm1(Number x) {
   Format format(x.type());
   ImplicitLocOpBuilder &b = *x.builder;
   ReducedExp reduced =
-      reduceExp(format.isDouble ? x.limited(-38, 710) : x.limited(-18, 89), format);
+      reduceExp(format.isDouble ? x.limited(-38, 710) : x.limited(-18, 89), format, /*step=*/1);
   // (q + 1) 2^k - 1 as (q + (1 - 2^-k)) 2^k, which is exact for k = 0.
   Value top = constantLike(b, format.bits, format.bias - 1);
   Value inverse = arith::SubIOp::create(b, constantLike(b, format.bits, 0),
