@@ -38,7 +38,7 @@ FINALISTS: Final = 3
 #: Upper bound on the host's launch overhead in the time of a single run.
 HOST_MICROSECONDS: Final = 100.0
 #: Microseconds of a round in the last heat.
-_ROUND_MICROSECONDS = 1500.0
+_ROUND_MICROSECONDS = 1000.0
 #: Microseconds and number of rounds in earlier heats.
 _HEAT_ROUND_MICROSECONDS, _HEAT_ROUNDS = 250.0, 3
 #: Candidates slower than this times the fastest warm-up run are dropped.
