@@ -17,6 +17,7 @@ import pytest
 from fake_gpu.fixtures import FAKE, SPEC, X, peek, reference, stream, upload, wait
 
 import convoy_runtime
+from convoy_runtime.cuda.driver import host_memory
 from convoy_runtime.cuda.driver.device import Device, Driver, open_driver
 from convoy_runtime.cuda.driver.host_memory import HostMemory
 from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
@@ -67,13 +68,45 @@ def test_a_run_allocates_nothing_and_waits_for_nothing(
         16,
         3,
     )
-    for locked in (1, 0):
+    # Memory for inputs, and for results.
+    for locked in (2, 0):
         called.clear()
         program.run_numpy(X)
         assert called["cuStreamSynchronize"] == 1
         assert (called["cuMemHostAlloc"], called["cuMemAlloc"]) == (locked, 0)
     program.close()
-    assert called["cuMemFreeHost"] == 1
+    assert called["cuMemFreeHost"] == 2
+
+
+def test_memory_of_results_is_used_again(
+    artifact: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But only once no array refers to it. Further results are copied to other memory."""
+    before = FAKE.fake_locked()
+    program = convoy_runtime.load(artifact())
+    inputs = [X + place for place in range(7)]
+    expected = [program.run_numpy(x)[0].copy() for x in inputs]
+    results = [program.run_numpy(x)[0] for x in inputs]
+    np.testing.assert_array_equal(results, expected)
+    assert len({each.ctypes.data for each in results}) == len(results)
+    # Four results, and the inputs with the outputs of the others.
+    assert FAKE.fake_locked() - before == 5
+    place, view = results[1].ctypes.data, results[2][:1]
+    del results[1:3]
+    (again,) = program.run_numpy(inputs[0])
+    assert again.ctypes.data == place
+    np.testing.assert_array_equal(again, expected[0])
+    np.testing.assert_array_equal(view, expected[2][:1])
+    program.close()
+    np.testing.assert_array_equal(results[0], expected[0])
+    del results, again, view, program
+    gc.collect()
+    assert FAKE.fake_locked() == before
+    # A large result is always copied.
+    monkeypatch.setattr(host_memory, "_MOST_RESULT_BYTES", 8)
+    with convoy_runtime.load(artifact()) as program:
+        np.testing.assert_array_equal(program.run_numpy(inputs[3])[0], expected[3])
+        assert FAKE.fake_locked() - before == 1
 
 
 def test_too_little_host_memory() -> None:

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import sys
 from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,7 +17,11 @@ from convoy_runtime.manifest import TensorSpec
 from .device import Device, forked
 from .memory import allocate, carved_bytes
 
-__all__ = ["HostMemory"]
+__all__ = ["HostMemory", "HostResults"]
+
+#: The most results of a program in page-locked memory, and the most bytes of one.
+_MOST_RESULTS: Final = 4
+_MOST_RESULT_BYTES: Final = 64 << 20
 
 
 class HostMemory:
@@ -34,12 +38,13 @@ class HostMemory:
         self._device = device
         self._pointer = self._size = 0
 
-    def arrays(self, specs: Sequence[TensorSpec]) -> list[np.ndarray]:
+    def arrays(self, specs: Sequence[TensorSpec], owner: object = None) -> list[np.ndarray]:
         """Returns packed arrays in this memory. They are valid until the next call.
 
         Args:
             specs: The tensors. An array has the order of their dims in memory and the storage type
                 of their dtype.
+            owner: An object that the arrays keep alive.
 
         Raises:
             CudaError: The host has too little memory that can be page-locked. The message has the
@@ -52,11 +57,9 @@ class HostMemory:
             self._allocate(size)
         starts = itertools.accumulate((carved_bytes([each]) for each in sizes), initial=0)
         return [
-            np.ndarray(
-                spec.shape,
-                DTYPES[spec.dtype].storage,
-                memoryview((ctypes.c_uint8 * spec.bytes).from_address(self._pointer + start)),
-            )
+            np.asarray(_Memory(self._pointer + start, spec.bytes, owner))
+            .view(DTYPES[spec.dtype].storage)
+            .reshape(spec.shape)
             for spec, start in zip(stored, starts, strict=False)
         ]
 
@@ -82,3 +85,73 @@ class HostMemory:
                 driver.module.CU_MEMHOSTALLOC_PORTABLE,
             )
         self._size = size
+
+
+class HostResults:
+    """Memory for the results of calls with host arrays, into which the device writes. It is used
+    again once no array refers to it, so that a call that follows neither copies its results nor
+    touches new pages.
+
+    Args:
+        device: The GPU.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self._device, self._count, self._closed = device, 0, False
+        self._free: list[HostMemory] = []
+
+    def arrays(self, specs: Sequence[TensorSpec]) -> list[np.ndarray] | None:
+        """Returns packed arrays for a result; None if too many earlier ones are still referred to,
+        or the result is too large. One thread at a time may call this.
+
+        Args:
+            specs: As of `HostMemory.arrays`.
+
+        Raises:
+            CudaError: As `HostMemory.arrays`.
+        """
+        if carved_bytes([spec.stored.bytes for spec in specs]) > _MOST_RESULT_BYTES:
+            return None
+        try:
+            memory = self._free.pop()
+        except IndexError:
+            if self._count == _MOST_RESULTS:
+                return None
+            memory = HostMemory(self._device)
+            self._count += 1
+        return memory.arrays(specs, _Lease(self, memory))
+
+    def give(self, memory: HostMemory) -> None:
+        """Returns memory that no array refers to. Any thread may call this."""
+        # The operations on the list are atomic, because the garbage collector may call this at any
+        # point of `arrays`.
+        if not self._closed:
+            self._free.append(memory)
+
+    def close(self) -> None:
+        """Frees the memory that no array refers to, and from now on what is returned."""
+        self._closed = True
+        self._free.clear()
+
+
+class _Lease:
+    """Memory that returns to its pool with the last reference."""
+
+    def __init__(self, pool: HostResults, memory: HostMemory) -> None:
+        self._pool, self._memory = pool, memory
+
+    def __del__(self) -> None:
+        self._pool.give(self._memory)
+
+
+class _Memory:
+    """Bytes as numpy reads them. An array on them keeps this object alive."""
+
+    def __init__(self, pointer: int, size: int, owner: object) -> None:
+        self._owner = owner
+        self.__array_interface__: dict[str, Any] = {
+            "version": 3,
+            "data": (pointer, False),
+            "shape": (size,),
+            "typestr": "|u1",
+        }

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 
 from convoy_runtime.cuda.driver.device import Device, open_driver
-from convoy_runtime.cuda.driver.host_memory import HostMemory
+from convoy_runtime.cuda.driver.host_memory import HostMemory, HostResults
 from convoy_runtime.manifest import Manifest
 
 from .array_exchange import ArrayExchange
@@ -30,7 +30,8 @@ class Shared:
     Attributes:
         device: The GPU.
         lock: Held during each call.
-        host_memory: Holds inputs and outputs in calls with host arrays.
+        host_memory: Holds inputs in calls with host arrays, and outputs that `host_results` do not.
+        host_results: Hold outputs in calls with host arrays.
         exchange: Borrows inputs and allocates results.
         turns: The last run.
         graphs: The CUDA graphs.
@@ -45,6 +46,7 @@ class Shared:
         self.lock = threading.RLock()
         self.device = Device(open_driver(), index)
         self.host_memory = HostMemory(self.device)
+        self.host_results = HostResults(self.device)
         self.exchange = ArrayExchange(self.device)
         with self.device.current():
             self._memory: ProgramMemory | None = ProgramMemory(self.device, manifests)
@@ -69,4 +71,5 @@ class Shared:
             self.turns.close()
             self.exchange.close()
             self.host_memory.close()
+            self.host_results.close()
             self._memory = None
