@@ -98,10 +98,18 @@ def _loaded_class(node: Node) -> Callable[..., Any] | None:
     if node.kind == "namedtuple":
         fits = issubclass(found, tuple) and getattr(found, "_fields", None) == node.keys
     else:
-        fits = dataclasses.is_dataclass(found) and set(node.keys) <= {
-            each.name for each in dataclasses.fields(found) if each.init
-        }
+        fits = dataclasses.is_dataclass(found) and _is_made_of(found, set(node.keys))
     return found if fits else None
+
+
+def _is_made_of(kind: Any, names: set[str]) -> bool:
+    """Whether a dataclass can be made of fields with these names."""
+    fields = [each for each in dataclasses.fields(kind) if each.init]
+    missing = dataclasses.MISSING
+    required = {
+        each.name for each in fields if each.default is missing and each.default_factory is missing
+    }
+    return required <= names <= {each.name for each in fields}
 
 
 def flatten(nodes: Sequence[Node], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:

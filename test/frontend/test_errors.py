@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -448,9 +447,9 @@ def _(x: Tensor) -> Tensor:
     return torch.empty_like(x)
 
 
-@dataclass
-class _Record:
-    a: Tensor
+class _Linked:
+    def __init__(self, a: Tensor) -> None:
+        self.a, self.own = a, self
 
 
 @pytest.mark.parametrize(
@@ -481,10 +480,10 @@ class _Record:
             "where only shapes are known; expected a model that computes it after the compiled part",
         ),  # data
         (
-            lambda x: _Record(x + 1),
+            lambda x: _Linked(x + 1),
             (
-                "expected tensors in tuples, lists, dicts and named tuples, got _Record; "
-                "torch.export.register_dataclass(_Record) registers it"
+                "expected tensors in tuples, lists, dicts, named tuples and attributes of objects, "
+                "got _Linked; torch.export.register_dataclass(_Linked) registers it"
             ),
         ),
     ],

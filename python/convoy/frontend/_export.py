@@ -48,6 +48,7 @@ from convoy.frontend._linear_algebra import (
     linear_algebra_decompositions,
     without_linear_algebra_checks,
 )
+from convoy.frontend._objects import registered_results
 from convoy.frontend._positions import position_decompositions
 from convoy.frontend._quantized import quantized_decompositions
 from convoy.frontend._recorded import RecordData, without_value_checks
@@ -135,6 +136,7 @@ def export_module(
             _without_graph(),
             recurrent_shapes(),
             without_value_checks(),
+            registered_results(module),
         ):
             warnings.simplefilter("ignore")
             program = _exported(module, inputs, dict(kwargs or {}), dynamic_shapes)
@@ -405,7 +407,8 @@ def _reason(error: Exception) -> str:
     if found := _NEEDS_REGISTRATION.search(text):
         kind = found[1].rpartition(".")[2]
         return (
-            f"expected tensors in tuples, lists, dicts and named tuples, got {kind}; "
+            "expected tensors in tuples, lists, dicts, named tuples and attributes of objects, got "
+            f"{kind}; "
             f"torch.export.register_dataclass({kind}) registers it"
         )
     running = _RUNNING.search(text)

@@ -20,6 +20,8 @@ from torch.export._trace import _export
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
+from convoy.frontend._objects import register_objects
+
 __all__ = ["export_below_autograd", "has_transforms", "restored_transforms"]
 
 _functorch = torch._C._functorch
@@ -59,6 +61,7 @@ def export_below_autograd(
         # A model whose caller has gradients enabled calls torch.autograd.grad only.
         with torch.enable_grad():
             results = forward(*args, **kwargs)
+        register_objects(results)
         return pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, results)
 
     module.forward = with_gradients

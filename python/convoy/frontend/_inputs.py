@@ -13,6 +13,7 @@ import torch.utils._pytree as pytree
 from torch.nn.parameter import is_lazy
 
 from convoy.errors import InputError
+from convoy.frontend._objects import register_objects
 from convoy.frontend._real_view import complex_input
 from convoy.frontend._types import unsupported_dtype
 
@@ -24,7 +25,8 @@ _QUANTIZED = ("torch.ao.nn.quantized", "torch.ao.nn.intrinsic.quantized")
 
 def check_module(module: Any, inputs: Any, kwargs: Mapping[str, Any] | None = None) -> None:
     """Raises InputError unless `module` is a module in evaluation mode, and inputs and weights are
-    dense tensors, or among the inputs numbers, strings, bools and None."""
+    dense tensors, or among the inputs numbers, strings, bools and None. Registers the classes of
+    objects among the inputs."""
     if not isinstance(module, torch.nn.Module):
         msg = f"expected a torch.nn.Module, got {type(module).__name__}"
         raise InputError(msg)
@@ -51,6 +53,7 @@ def check_module(module: Any, inputs: Any, kwargs: Mapping[str, Any] | None = No
                 "before its conversion, or one that PT2E quantization converts"
             )
             raise InputError(msg)
+    register_objects((inputs, dict(kwargs or {})))
     for given in (inputs, dict(kwargs or {})):
         for path, value in pytree.tree_flatten_with_path(given)[0]:
             if problem := _input_problem(value):

@@ -14,6 +14,7 @@ import torch.utils._pytree as pytree
 from torch.export.graph_signature import ConstantArgument, TensorArgument
 
 from convoy.errors import InputError
+from convoy.frontend._objects import Attributes
 from convoy_runtime.manifest_structure import Node
 
 __all__ = ["describe"]
@@ -66,6 +67,8 @@ def _container(spec: pytree.TreeSpec) -> tuple[Node, int]:
         return Node("dict", keys=tuple(_json(key, "a key of a dict") for key in keys)), 0
     if kind is collections.namedtuple:
         return Node("namedtuple", keys=context._fields, type=_name(context)), 0
+    if isinstance(context, Attributes):
+        return Node("dataclass", keys=context.names, type=_name(kind)), 0
     if dataclasses.is_dataclass(kind) and context:
         # torch.export lists the fields that are None apart; transformers leaves them out.
         names, none = context if isinstance(context[0], list) else (context, ())
