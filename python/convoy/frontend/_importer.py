@@ -41,12 +41,12 @@ from convoy.frontend._literals import Literals
 from convoy.frontend._real_view import real_view
 from convoy.frontend._signature import (
     arguments_of,
-    check_written,
     drop_constants,
     output_names,
     output_orders,
     structures_of,
 )
+from convoy.frontend._writes import check_written, drop_unread_writes
 from convoy_runtime.manifest_structure import Node
 
 __all__ = ["ImportedModule", "import_module", "import_program"]
@@ -165,6 +165,7 @@ def import_program(
     Raises:
         InputError, UnsupportedOpsError: As `import_module`.
     """
+    drop_unread_writes(program, module)
     check_written(program, module)
     check_effects(program.graph)
     check_results(program.graph)

@@ -13,7 +13,7 @@ from torch.export.graph_signature import InputKind, OutputKind, TensorArgument
 
 from convoy.errors import InputError
 from convoy.frontend._convert import Argument
-from convoy.frontend._export import RESULT_STRIDES, line_of
+from convoy.frontend._export import RESULT_STRIDES
 from convoy.frontend._real_view import real_view
 from convoy.frontend._structure import describe
 from convoy.output_names import named_leaves
@@ -23,7 +23,6 @@ from convoy_runtime.structure import is_flat, is_positional
 
 __all__ = [
     "arguments_of",
-    "check_written",
     "drop_constants",
     "output_names",
     "output_orders",
@@ -74,35 +73,6 @@ def drop_constants(program: torch.export.ExportedProgram) -> None:
         for spec in signature.input_specs
         if isinstance(spec.arg, TensorArgument) or spec.arg.name not in constants
     ]
-
-
-def check_written(program: torch.export.ExportedProgram, module: torch.nn.Module | None) -> None:
-    """Raises InputError for a model that writes to its inputs or buffers."""
-    nodes = {node.name: node for node in program.graph.nodes}
-    for output in program.graph_signature.output_specs:
-        # A token orders ops with effects, which `check_effects` refuses.
-        if output.kind in (OutputKind.USER_OUTPUT, OutputKind.TOKEN):
-            continue
-        owner = (output.target or "").rpartition(".")[0]
-        if (
-            module is not None
-            and output.kind is OutputKind.BUFFER_MUTATION
-            and owner
-            and module.get_submodule(owner).training
-        ):
-            kind = type(module.get_submodule(owner)).__name__
-            msg = (
-                f"expected a module in evaluation mode, got '{owner}' ({kind}) in training "
-                "mode; call eval() on it"
-            )
-            raise InputError(msg)
-        node = nodes.get(output.arg.name)
-        place = f", at {line_of(node)}" if node is not None and line_of(node).line else ""
-        msg = (
-            "expected a model without in-place writes, got one that writes to "
-            f"'{output.target}'{place}; return the value instead"
-        )
-        raise InputError(msg)
 
 
 def arguments_of(program: torch.export.ExportedProgram) -> list[Argument]:
