@@ -44,6 +44,7 @@ from convoy.frontend._gradients import (
 )
 from convoy.frontend._grouped import grouped_decompositions
 from convoy.frontend._higher_order import inline_higher_order
+from convoy.frontend._known_numbers import ReadKnownNumbers
 from convoy.frontend._linear_algebra import (
     linear_algebra_decompositions,
     without_linear_algebra_checks,
@@ -163,7 +164,7 @@ def _exported(
         return program
 
     try:
-        with _without_graph(), RecordData(), restored_transforms():
+        with _without_graph(), RecordData(), ReadKnownNumbers(), restored_transforms():
             program = run(False)
         if not has_transforms(program):
             return program
@@ -193,6 +194,7 @@ def _below_autograd(
     with (
         _without_graph(),
         RecordData(),
+        ReadKnownNumbers(),
         restored_transforms(),
         without_linear_algebra_checks(),
     ):

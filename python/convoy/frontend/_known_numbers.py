@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Numbers that Python reads from tensors which do not depend on inputs or weights, as in `if
+positions.max() > 4096`, where the model makes the positions itself. torch.export records ops on
+tensors without values, and refuses a branch on them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.utils._pytree as pytree
+from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx import Graph, Node
+from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
+from torch.fx.node import map_arg
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import _disable_current_modes
+
+__all__ = ["ReadKnownNumbers"]
+
+_READS = {
+    torch.Tensor.item,
+    torch.Tensor.tolist,
+    torch.Tensor.__bool__,
+    torch.Tensor.__int__,
+    torch.Tensor.__float__,
+    torch.Tensor.__index__,
+    torch.Tensor.is_nonzero,
+    torch.Tensor.equal,
+    torch.equal,
+    torch.is_nonzero,
+}
+#: Larger tensors are not computed.
+_MOST_ELEMENTS = 1 << 22
+
+
+class ReadKnownNumbers(TorchFunctionMode):
+    """Computes the numbers while ops are recorded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._values: dict[Graph, _Values] = {}
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        mode = get_proxy_mode() if func in _READS else None
+        if mode is not None and not kwargs:
+            known = [self._known(each, mode.tracer) for each in args]
+            if all(each is not None for each in known):
+                with _on_values():
+                    return func(*known)
+        return func(*args, **(kwargs or {}))
+
+    def _known(self, tensor: Any, tracer: Any) -> torch.Tensor | None:
+        slot = get_proxy_slot(tensor, tracer, None) if isinstance(tensor, torch.Tensor) else None
+        if slot is None:
+            return None
+        values = self._values.setdefault(tracer.graph, _Values(tracer))
+        found: torch.Tensor | None = values.of(slot.proxy.node)
+        return found
+
+
+def _on_values() -> Any:
+    """Leaves the modes that record ops."""
+    return _disable_current_modes()
+
+
+class _Values:
+    """The values of the nodes of a graph that depend on constants only. They are computed in the
+    order of the graph, because ops that are recorded may write to tensors."""
+
+    def __init__(self, tracer: Any) -> None:
+        self._root, self._graph = tracer.root, tracer.graph
+        self._last: Node = self._graph._root
+        self._known: dict[Node, Any] = {}
+        self._attributes: dict[str, torch.Tensor] = {}
+
+    def of(self, node: Node) -> Any:
+        """The value of a node after all ops that are recorded; None if it is not known."""
+        with _on_values(), torch._C.DisableTorchFunction(), torch.no_grad():
+            while self._last.next is not self._graph._root:
+                self._last = self._last.next
+                self._compute(self._last)
+        return self._known.get(node)
+
+    def _compute(self, node: Node) -> None:
+        if node.op == "get_attr":
+            value = self._attribute(str(node.target))
+            if value is not None:
+                self._known[node] = value
+            return
+        is_op = isinstance(node.target, OpOverload)
+        if node.op != "call_function" or not (is_op or node.target is operator.getitem):
+            return
+        if self._is_computable(node):
+            args, kwargs = map_arg((node.args, node.kwargs), self._known.__getitem__)
+            try:
+                self._known[node] = node.target(*args, **kwargs)  # type: ignore[operator]
+                return
+            except (RuntimeError, NotImplementedError):  # the model gets the error of torch.export
+                pass
+        if is_op:
+            for written in _written(node):
+                self._forget(written)
+
+    def _is_computable(self, node: Node) -> bool:
+        tags = getattr(node.target, "tags", ())
+        if torch.Tag.nondeterministic_seeded in tags:
+            return False
+        results = [leaf for leaf in pytree.tree_leaves(node.meta.get("val")) if leaf is not None]
+        return all(each in self._known for each in node.all_input_nodes) and all(
+            isinstance(leaf, torch.Tensor)
+            and all(isinstance(size, int) for size in leaf.shape)
+            and leaf.numel() <= _MOST_ELEMENTS
+            for leaf in results
+        )
+
+    def _attribute(self, name: str) -> torch.Tensor | None:
+        """A copy of a constant that the model makes of numbers."""
+        value = getattr(self._root, name, None)
+        if isinstance(value, FakeTensor):
+            value = value.constant
+        if type(value) is not torch.Tensor or value.numel() > _MOST_ELEMENTS:
+            return None
+        return self._attributes.setdefault(name, value.clone())
+
+    def _forget(self, written: Node) -> None:
+        """Drops a tensor to which something unknown is written, and those that share its memory."""
+        storages = {_storage(each) for each in _tensors(self._known.get(written))}
+        self._known = {
+            node: value
+            for node, value in self._known.items()
+            if not any(_storage(each) in storages for each in _tensors(value))
+        }
+
+
+def _written(node: Node) -> Iterator[Node]:
+    """The operands that an op writes to."""
+    for index, argument in enumerate(node.target._schema.arguments):  # type: ignore[union-attr]
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            given = node.args[index] if index < len(node.args) else node.kwargs.get(argument.name)
+            yield from (each for each in pytree.tree_leaves(given) if isinstance(each, Node))
+
+
+def _tensors(value: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
