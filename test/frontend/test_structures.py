@@ -178,3 +178,43 @@ class _NoInputs(nn.Module):
 
 def test_no_inputs() -> None:
     np.testing.assert_array_equal(convoy.compile(_NoInputs().eval(), target="cpu")(), [0, 2, 4])
+
+
+class Ordered(dict[str, Any]):
+    """As transformers' ModelOutput: in the order of assignment, and in that of fields when it is
+    made again."""
+
+
+torch.utils._pytree.register_pytree_node(
+    Ordered,
+    lambda value: (list(value.values()), list(value)),
+    lambda values, keys: Ordered(sorted(zip(keys, values, strict=True))),
+    serialized_type_name="test_structures.Ordered",
+    flatten_with_keys_fn=lambda value: (
+        [(torch.utils._pytree.MappingKey(key), each) for key, each in value.items()], list(value)
+    ),
+)  # fmt: skip
+
+
+class Assigned(nn.Module):
+    def forward(self, given: Ordered) -> Ordered:
+        made = Ordered(b=given["b"] + 1, c=None)
+        made["a"] = given["a"].mT * 2
+        return made
+
+
+@pytest.mark.parametrize("exported", [False, True])
+def test_order_of_objects_that_are_made_again(exported: bool) -> None:
+    given = Ordered(b=_X.mT, a=_X)
+    module = Assigned().eval()
+    if exported:
+        model = convoy.compile(torch.export.export(module, (given,)), target="cpu")
+    else:
+        model = convoy.compile(module, (given,), target="cpu")
+    assert [spec.name for spec in model.manifest.outputs] == ["a", "b"]
+    with model.load() as program:
+        arrays = {"given_a": _X.numpy(), "given_b": _X.mT.numpy()}
+        a, b = program.run_numpy(*(arrays[spec.name] for spec in program.inputs))
+    expected = module(given)
+    np.testing.assert_array_equal(a, expected["a"])
+    np.testing.assert_array_equal(b, expected["b"])

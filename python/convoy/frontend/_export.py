@@ -29,6 +29,7 @@ from torch._subclasses.fake_tensor import (
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.fx.proxy import TracerBase
 from torch.nn.utils.rnn import PackedSequence
+from torch.utils import _pytree as pytree
 
 from convoy.errors import (
     ExportError,
@@ -276,9 +277,27 @@ def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedP
     inline_higher_order(result.graph_module, table)
     inline_custom_ops(result.graph, table)
     use_tensors_for_numbers(result.graph)
+    order = _use_decomposed_order(result)
     # Decomposed ops may return other strides.
-    result.graph.output_node().meta[RESULT_STRIDES] = strides
+    result.graph.output_node().meta[RESULT_STRIDES] = [strides[at] for at in order]
     return result
+
+
+def _use_decomposed_order(program: torch.export.ExportedProgram) -> list[int]:
+    """Describes inputs and results in the order that they have after decompositions: torch.export
+    makes their objects again, and fields of a class such as transformers' ModelOutput are in the
+    order of their assignment before. Returns the places of the results before."""
+    signature = program.module_call_graph[0].signature
+    if signature is None:
+        return list(range(len(program.graph_signature.output_specs)))
+    orders = []
+    for name in ("in_spec", "out_spec"):
+        spec = getattr(signature, name)
+        made = pytree.tree_unflatten(list(range(spec.num_leaves)), spec)
+        order, spec = pytree.tree_flatten(made)
+        setattr(signature, name, spec)
+        orders.append(order)
+    return orders[1]
 
 
 def _result_strides(program: torch.export.ExportedProgram) -> list[tuple[int, ...] | None]:
