@@ -218,3 +218,37 @@ def test_order_of_objects_that_are_made_again(exported: bool) -> None:
     expected = module(given)
     np.testing.assert_array_equal(a, expected["a"])
     np.testing.assert_array_equal(b, expected["b"])
+
+
+class Keyless(dict[str, Any]):
+    """As diffusers' BaseOutput, which is registered without paths."""
+
+
+class Wrapped:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+
+torch.utils._pytree.register_pytree_node(
+    Keyless,
+    lambda value: (list(value.values()), list(value)),
+    lambda values, keys: Keyless(zip(keys, values, strict=True)),
+    serialized_type_name="test_structures.Keyless",
+)
+torch.utils._pytree.register_pytree_node(
+    Wrapped,
+    lambda value: ([value.x], None),
+    lambda values, _: Wrapped(*values),
+    serialized_type_name="test_structures.Wrapped",
+)
+
+
+class Sampling(nn.Module):
+    def forward(self, x: Tensor) -> Any:
+        return Keyless(sample=x + 1, more=Wrapped((x - 1,)))
+
+
+def test_names_of_classes_without_paths() -> None:
+    model = convoy.compile(Sampling().eval(), (_X,), target="cpu")
+    assert [spec.name for spec in model.manifest.outputs] == ["sample", "more.0.0"]
+    np.testing.assert_array_equal(model.load().run_numpy(_X.numpy())[1], (_X - 1).numpy())

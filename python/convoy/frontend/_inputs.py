@@ -16,6 +16,7 @@ from convoy.errors import InputError
 from convoy.frontend._objects import register_objects
 from convoy.frontend._real_view import complex_input
 from convoy.frontend._types import unsupported_dtype
+from convoy.output_names import leaves_with_paths
 
 __all__ = ["check_exported", "check_module", "has_symbols"]
 
@@ -55,7 +56,7 @@ def check_module(module: Any, inputs: Any, kwargs: Mapping[str, Any] | None = No
             raise InputError(msg)
     register_objects((inputs, dict(kwargs or {})))
     for given in (inputs, dict(kwargs or {})):
-        for path, value in pytree.tree_flatten_with_path(given)[0]:
+        for path, value in leaves_with_paths(given):
             if problem := _input_problem(value):
                 msg = f"input {pytree.keystr(path)}: {problem}"
                 raise InputError(msg)

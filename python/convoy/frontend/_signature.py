@@ -16,7 +16,7 @@ from convoy.frontend._convert import Argument
 from convoy.frontend._export import RESULT_STRIDES
 from convoy.frontend._real_view import real_view
 from convoy.frontend._structure import describe
-from convoy.output_names import named_leaves
+from convoy.output_names import leaves_with_paths, named_leaves
 from convoy_runtime.manifest_structure import Node
 from convoy_runtime.strides import dense_order
 from convoy_runtime.structure import is_flat, is_positional
@@ -140,7 +140,7 @@ def output_names(program: torch.export.ExportedProgram) -> list[str]:
     if spec is None:
         return [str(index) for index in range(len(specs))]
     tree = pytree.tree_unflatten(list(range(len(specs))), spec)
-    paths = [path for path, _ in pytree.tree_flatten_with_path(tree)[0]]
+    paths = [path for path, _ in leaves_with_paths(tree)]
     all_names = [name for name, _ in named_leaves(tree)]
     tensors = [
         (path, name)
