@@ -100,6 +100,23 @@ def _self_loops(x: Tensor, edges: Tensor, weight: Tensor) -> Tensor:
     return torch.zeros_like(sent[: x.shape[0]]).index_add(0, target, sent)
 
 
+def _images_apart(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    """Ops that compute each image by itself."""
+    images = x[y[:, 0] > 0]
+    patches = images.unfold(2, 2, 2).unfold(3, 2, 2)
+    return (
+        (patches.sum((-1, -2)) > 0).sum(0), images.flip(-1, 1).sum(0),
+        images.repeat(1, 2, 1, 1).sum(0), images.repeat(2, 1, 1, 1, 1).sum(1),
+        F.interpolate(images, scale_factor=2, mode="bilinear").sum(0),
+        F.interpolate(images, size=(3, 5)).sum(0), F.pixel_shuffle(images, 2).sum(0),
+        F.grid_sample(images, images[:, :2].permute(0, 2, 3, 1), align_corners=False).sum(0),
+        F.grid_sample(x[:1, :, :2], images[None, :, 0, :, :2], align_corners=True).sum(2),
+        torch.bucketize(images, torch.tensor([-1.0, 0.0, 1.0])).sum(0),
+        torch.searchsorted(torch.tensor([-1.0, 0.0, 1.0]), images[:, 0]).sum(0),
+        F.adaptive_max_pool2d(images, 2).sum(0), F.unfold(images, 2).sum(0),
+    )  # fmt: skip
+
+
 _EDGES = torch.tensor([[0, 1, 1, 2, 3, 3, 0], [1, 1, 2, 2, 0, 3, 3]])
 
 
@@ -111,6 +128,7 @@ _EDGES = torch.tensor([[0, 1, 1, 2, 3, 3, 0], [1, 1, 2, 2, 0, 3, 3]])
         (_contracted, (_random(9, 4), _random(3, 4))),
         (_joined, (_random(7, 4), _random(2, 4))),
         (_picked, (_random(9, 4), torch.tensor([1, -2, 0, -1]))),
+        (_images_apart, (_random(5, 96).reshape(5, 4, 4, 6), _random(5, 1))),
         (_self_loops, (_random(4, 3), _EDGES, _random(3, 2))),
     ],
     ids=lambda each: each.__name__ if callable(each) else "",

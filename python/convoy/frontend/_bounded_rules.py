@@ -66,13 +66,19 @@ _ALONG = (
     "log_softmax", "topk", "sort", "argsort", "argmax", "argmin",
     "max", "min", "sum", "mean", "amax", "amin", "any", "all", "prod", "logsumexp", "var",
     "std", "linalg_vector_norm", "norm", "cat", "glu", "slice_scatter",
-    "select_scatter",
+    "select_scatter", "unfold", "flip",
 )  # fmt: skip
 #: Ops whose first dim is that of a batch.
 _BATCHED = (
     "convolution", "conv1d", "conv2d", "conv3d", "group_norm", "native_group_norm", "batch_norm",
     "_native_batch_norm_legit_no_training", "max_pool2d", "max_pool2d_with_indices", "avg_pool2d",
-    "adaptive_avg_pool2d", "avg_pool1d", "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d", "avg_pool1d", "adaptive_avg_pool1d", "max_pool1d", "max_pool3d",
+    "avg_pool3d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
+    "adaptive_max_pool3d", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "im2col",
+    "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_linear1d",
+    "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d",
+    "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d",
+    "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa",
 )  # fmt: skip
 
 
@@ -130,7 +136,7 @@ def _along(op: OpOverload, arguments: Mapping[str, Any]) -> frozenset[int]:
     """The dims along which an op computes; all without an argument."""
     first = arguments[_first(op)]
     rank = max(each.ndim for each in (first if isinstance(first, (list, tuple)) else [first]))
-    given = arguments.get("dim")
+    given = next((arguments[n] for n in ("dim", "dims", "dimension") if n in arguments), None)
     if given is None or given == []:
         return frozenset(range(rank))
     return frozenset(each % rank for each in (given if isinstance(given, list) else [given]))
@@ -182,6 +188,24 @@ def _pad(arguments: Mapping[str, Any], dims: Dims) -> bool:
     return max(dims["self"]) < padded
 
 
+def _search(arguments: Mapping[str, Any], dims: Dims) -> bool:
+    """Each value is searched among the same numbers."""
+    sequence = arguments.get("boundaries", arguments.get("sorted_sequence"))
+    return set(dims) == {"self"} and sequence.ndim == 1
+
+
+def _grid_sample(arguments: Mapping[str, Any], dims: Dims) -> bool:
+    """Images and places apart."""
+    return dims.get("input", set()) <= {0} and arguments["grid"].ndim - 1 not in dims["grid"]
+
+
+def _repeat(arguments: Mapping[str, Any], dims: Dims) -> bool:
+    """Dims are repeated from the last one on."""
+    repeats = arguments["repeats"]
+    added = len(repeats) - arguments["self"].ndim
+    return all(repeats[added + dim] == 1 for dim in dims["self"])
+
+
 def _read(arguments: Mapping[str, Any], dims: Dims) -> bool:
     """The dim that is indexed has its size."""
     rank = max(arguments["self"].ndim, 1)
@@ -212,6 +236,12 @@ _RULES: dict[str, Callable[[Mapping[str, Any], Dims], bool]] = {
     "scaled_dot_product_attention": _attention,
     "pad": _pad,
     "constant_pad_nd": _pad,
+    "repeat": _repeat,
+    "bucketize": _search,
+    "searchsorted": _search,
+    "grid_sampler": _grid_sample,
+    "grid_sampler_2d": _grid_sample,
+    "grid_sampler_3d": _grid_sample,
     # Indices are those of elements.
     "index": lambda arguments, dims: True,
     "_unsafe_index": lambda arguments, dims: True,
