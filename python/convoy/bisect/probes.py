@@ -20,8 +20,9 @@ from convoy.frontend import ImportedModule
 from convoy.frontend._complex import lower_complex
 from convoy.frontend._constants import fold_constants
 from convoy.frontend._convert import source_line
-from convoy.frontend._export import export_module, keep_user_lines, line_of
+from convoy.frontend._export import export_module
 from convoy.frontend._importer import import_program
+from convoy.frontend._source_lines import keep_user_lines, line_of
 from convoy.frontend._types import TensorType
 
 __all__ = ["Probe", "Traced", "returning", "shown", "trace"]

@@ -25,10 +25,11 @@ from convoy.errors import UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._bounded_graph import BoundedSize
 from convoy.frontend._bounded_rules import NEUTRAL, keeps_apart, masked_index, takes_sizes
 from convoy.frontend._bounded_uses import BoundedUses
-from convoy.frontend._export import decompositions, line_of
+from convoy.frontend._export import decompositions
 from convoy.frontend._inline import arguments_by_name, inline, splice, trace
 from convoy.frontend._positions import nonzero_static
 from convoy.frontend._refused import reason_of
+from convoy.frontend._source_lines import line_of
 from convoy.frontend._tensor_numbers import use_tensors_for_numbers
 
 __all__ = ["bound_sizes"]

@@ -9,9 +9,9 @@ import torch
 from torch._ops import HigherOrderOperator
 
 from convoy.errors import SourceLine, UnsupportedOp, UnsupportedOpsError
-from convoy.frontend._export import line_of
 from convoy.frontend._higher_order import MOST_NODES
 from convoy.frontend._refused import reason_of
+from convoy.frontend._source_lines import line_of
 from convoy.frontend._tensor_numbers import has_static_sizes, read_numbers
 
 __all__ = ["check_effects", "check_numbers", "check_operations", "check_results"]

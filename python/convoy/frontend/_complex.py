@@ -24,9 +24,10 @@ from convoy.errors import InputError, SourceLine, UnsupportedOp, UnsupportedOpsE
 from convoy.frontend._builder import Unsupported
 from convoy.frontend._complex_rules import RULES, Complex, ComplexCall, Rule, real_dtype
 from convoy.frontend._emitter import Emitter
-from convoy.frontend._export import add_place, decompositions, line_of
+from convoy.frontend._export import decompositions
 from convoy.frontend._inline import arguments_by_name, inline
 from convoy.frontend._real_view import complex_input
+from convoy.frontend._source_lines import add_place, line_of
 from convoy.frontend._types import dtype_name
 
 __all__ = ["lower_complex"]

@@ -11,33 +11,30 @@ import io
 import logging
 import math
 import os
-import re
 import sys
-import sysconfig
-import traceback
 import warnings
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import (
-    DataDependentOutputException,
-    DynamicOutputShapeException,
     FakeTensor,
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
-from torch.fx.proxy import TracerBase
-from torch.nn.utils.rnn import PackedSequence
 from torch.utils import _pytree as pytree
 
 from convoy.errors import (
     ExportError,
     InputError,
-    SourceLine,
     first_line,
 )
 from convoy.frontend._custom_ops import inline_custom_ops
+from convoy.frontend._export_errors import (
+    NOT_RECORDED,
+    VALUE_ERRORS,
+    last_user_line,
+    reason_of_export,
+)
 from convoy.frontend._gradients import (
     export_below_autograd,
     has_transforms,
@@ -56,52 +53,21 @@ from convoy.frontend._quantized import quantized_decompositions
 from convoy.frontend._recorded import RecordData, without_value_checks
 from convoy.frontend._recurrent_shapes import recurrent_shapes
 from convoy.frontend._registry import CONVERTERS
+from convoy.frontend._source_lines import own_frames
 from convoy.frontend._tensor_numbers import has_static_sizes, use_tensors_for_numbers
 from convoy.frontend._vision import vision_decompositions
 
 __all__ = [
     "RESULT_STRIDES",
-    "add_place",
     "decompose",
     "decompositions",
     "export_module",
     "has_conversion",
-    "keep_user_lines",
-    "line_of",
     "read_exported",
 ]
 
 #: In the metadata of the output node: the strides of each result before decompositions.
 RESULT_STRIDES = "convoy_result_strides"
-_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
-_RUNNING = re.compile(r"While executing .*?target=(?:torch\.ops\.)?([\w.]+)")
-_LIBRARY = sysconfig.get_path("stdlib") + "/"
-_HERE = str(Path(__file__).parent) + "/"
-_TORCH = str(Path(torch.__file__).parent) + "/"
-#: Torch's lists of backends, which follow the description of an error.
-_BACK_ENDS = re.compile(
-    r" This could be because the operator doesn't exist for this backend.*", re.DOTALL
-)
-#: What torch.export says about tensors that are computed without an op that it records.
-_NOT_RECORDED = "We found a fake tensor in the exported program constant's list"
-_NEEDS_REGISTRATION = re.compile(r"Found <class '([^']+)'> in output, which is not a known type")
-_PACKED_SEQUENCE = (
-    "the model has a PackedSequence, whose shapes depend on the values of the lengths; expected a "
-    "padded tensor"
-)
-_READS_VALUES = (
-    "it reads the values of a tensor while the model is exported, where only shapes are known; "
-    "expected a model that computes it after the compiled part"
-)
-_DATA_DEPENDENT = (
-    "the model has control flow or shapes that depend on the values of a tensor; expected "
-    "dependence on the shapes of the inputs only: torch.where selects by values"
-)
-_VALUE_ERRORS = (DataDependentOutputException, DynamicOutputShapeException)
-_HIDDEN = (
-    "the model computes a tensor in a way that torch.export does not record, such as "
-    "tensor.backward(); expected a model that consists of ops on tensors"
-)
 
 
 def export_module(
@@ -134,7 +100,7 @@ def export_module(
         with (
             warnings.catch_warnings(),
             torch.no_grad(),
-            _own_frames(),
+            own_frames(),
             _without_graph(),
             recurrent_shapes(),
             without_value_checks(),
@@ -144,7 +110,7 @@ def export_module(
             program = _exported(module, inputs, dict(kwargs or {}), dynamic_shapes)
             return _decomposed(program) if dynamic_shapes is None else program
     except Exception as error:
-        reason = f"{_last_user_line(error)}{_reason(error)}{_narrow_hint(module)}"
+        reason = f"{last_user_line(error)}{reason_of_export(error)}{_narrow_hint(module)}"
         msg = f"torch.export cannot export the module: {reason}"
         raise ExportError(msg) from error
     finally:
@@ -178,7 +144,7 @@ def _exported(
         if dynamic_shapes is None and not all(map(has_static_sizes, program.graph.nodes)):
             raise
         return _checked(program, error)
-    except _VALUE_ERRORS:
+    except VALUE_ERRORS:
         raise
     except Exception as error:
         try:
@@ -208,7 +174,7 @@ def _checked(
     """A program of another mode of torch.export than its usual one, which alone checks whether the
     program computes all its tensors."""
     if any(isinstance(each, FakeTensor) for each in program.constants.values()):
-        raise RuntimeError(_NOT_RECORDED) from error
+        raise RuntimeError(NOT_RECORDED) from error
     return program
 
 
@@ -265,7 +231,7 @@ def decompose(program: torch.export.ExportedProgram) -> torch.export.ExportedPro
             warnings.simplefilter("ignore")
             return _decomposed(program)
     except Exception as error:
-        msg = f"torch.export cannot decompose the program: {_reason(error)}"
+        msg = f"torch.export cannot decompose the program: {reason_of_export(error)}"
         raise ExportError(msg) from error
 
 
@@ -335,36 +301,6 @@ def _level(name: str, level: int) -> Iterator[None]:
         log.setLevel(before)
 
 
-@contextlib.contextmanager
-def _own_frames() -> Iterator[None]:
-    """Replaces the tracer's hook for selecting stack frames, to keep all frames of the user's
-    files. torch.export records only frames of functions named `forward`, so that ops in a helper
-    method would get the line of its call."""
-    original = TracerBase._filter_traceback_frames
-
-    def keep(tracer: TracerBase, stack: traceback.StackSummary) -> traceback.StackSummary:
-        names = [frame.name for frame in stack]
-        inside = stack[names.index("forward") :] if "forward" in names else []
-        return traceback.StackSummary.from_list(
-            [frame for frame in inside if frame.name == "forward" or _is_own(frame.filename)]
-        )
-
-    TracerBase._filter_traceback_frames = keep  # type: ignore[method-assign, assignment]
-    try:
-        yield
-    finally:
-        TracerBase._filter_traceback_frames = original  # type: ignore[method-assign]
-
-
-def _is_own(filename: str) -> bool:
-    """Whether a file belongs neither to torch or sympy, which torch uses for shapes, nor to the
-    standard library or this package."""
-    library = filename.startswith(_LIBRARY) and "site-packages" not in filename
-    return not library and not filename.startswith(
-        (_TORCH, "<", str(Path(_TORCH).parent / "sympy"), _HERE)
-    )
-
-
 def decompositions() -> dict[Any, Any]:
     """The decompositions of ops without a converter."""
     # The ops of libraries that are imported later are not in the cache.
@@ -407,80 +343,3 @@ def has_conversion(op: torch._ops.OpOverload) -> bool:
     """Whether an aten op has a converter or a decomposition. Its conversion can still refuse an
     argument."""
     return str(op).removesuffix(".default") in CONVERTERS or op in decompositions()
-
-
-def _reason(error: Exception) -> str:
-    """The description in torch's message, without traces, lists of backends and advice on debugging
-    torch."""
-    if any(
-        isinstance(value, PackedSequence)
-        for frame, _ in traceback.walk_tb(error.__traceback__)
-        for value in frame.f_locals.values()
-    ):
-        return _PACKED_SEQUENCE
-    if isinstance(error, GuardOnDataDependentSymNode):
-        return _DATA_DEPENDENT
-    if _NOT_RECORDED in str(error):
-        return _HIDDEN
-    if isinstance(error, _VALUE_ERRORS):
-        return f"{error.func}: {_READS_VALUES}"
-    text = str(error).strip()
-    if found := _NEEDS_REGISTRATION.search(text):
-        kind = found[1].rpartition(".")[2]
-        return (
-            "expected tensors in tuples, lists, dicts, named tuples and attributes of objects, got "
-            f"{kind}; "
-            f"torch.export.register_dataclass({kind}) registers it"
-        )
-    running = _RUNNING.search(text)
-    op = f"{running[1].removesuffix('.default')}: " if running else ""
-    return op + (_BACK_ENDS.sub("", text.partition("\n\n")[0]).strip() or type(error).__name__)
-
-
-def _last_user_line(error: BaseException) -> str:
-    """The innermost line of the model's source in the stack, or, if torch runs a recorded graph, in
-    the trace of its message."""
-    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    recorded = (
-        [(file, int(line)) for file, line in _FRAME.findall(str(error))]
-        if _RUNNING.search(str(error))
-        else []
-    )
-    for file, line in (*reversed(recorded), *reversed(frames)):
-        if _is_own(file):
-            return f"{file}:{line}: "
-    return _last_node_line(error)
-
-
-def _last_node_line(error: BaseException) -> str:
-    """The line of the innermost op that torch was running, if it runs a graph of its own."""
-    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
-        for value in frame.f_locals.values():
-            trace = value.meta.get("stack_trace") if isinstance(value, torch.fx.Node) else None
-            own = [(file, at) for file, at in _FRAME.findall(trace or "") if _is_own(file)]
-            if own:
-                return f"{own[-1][0]}:{own[-1][1]}: "
-    return ""
-
-
-def keep_user_lines(graph: torch.fx.Graph) -> None:
-    """Reduces each stack trace to the innermost frame outside torch, the line of the user's source
-    for later errors."""
-    for node in graph.nodes:
-        frames = _FRAME.findall(node.meta.get("stack_trace") or "")
-        own = [frame for frame in frames if _is_own(frame[0])] or frames
-        if own:
-            node.meta["stack_trace"] = f'File "{own[-1][0]}", line {own[-1][1]}, in forward'
-
-
-def line_of(node: torch.fx.Node) -> SourceLine:
-    """The source line of an op, after `keep_user_lines`."""
-    found = _FRAME.findall(node.meta.get("stack_trace") or "")
-    return SourceLine(found[-1][0], int(found[-1][1])) if found else SourceLine("", 0)
-
-
-def add_place(node: torch.fx.Node, place: str) -> None:
-    """Adds a name to the source line of an op, as if it were the line's caller: the locations of
-    the ops that it becomes have both."""
-    line = node.meta.get("stack_trace") or ""
-    node.meta["stack_trace"] = f'File "{place}", line 1, in forward\n{line}'

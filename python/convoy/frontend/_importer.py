@@ -33,8 +33,6 @@ from convoy.frontend._convert import Argument, Converted, convert_function
 from convoy.frontend._export import (
     decompose,
     export_module,
-    keep_user_lines,
-    line_of,
 )
 from convoy.frontend._inputs import check_exported, check_module
 from convoy.frontend._literals import Literals
@@ -46,6 +44,7 @@ from convoy.frontend._signature import (
     output_orders,
     structures_of,
 )
+from convoy.frontend._source_lines import keep_user_lines, line_of
 from convoy.frontend._writes import check_written, drop_unread_writes
 from convoy_runtime.manifest_structure import Node
 

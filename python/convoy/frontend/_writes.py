@@ -9,7 +9,7 @@ from torch.export.graph_signature import InputKind, OutputKind, OutputSpec
 from torch.fx import Node
 
 from convoy.errors import InputError
-from convoy.frontend._export import line_of
+from convoy.frontend._source_lines import line_of
 
 __all__ = ["check_written", "drop_unread_writes"]
 

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""What errors of torch.export say about a model."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+)
+from torch.fx import Graph
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.fx.proxy import TracerBase
+from torch.nn.utils.rnn import PackedSequence
+from torch.utils import _pytree as pytree
+
+from convoy.frontend._source_lines import FRAME, is_own
+
+__all__ = ["NOT_RECORDED", "VALUE_ERRORS", "last_user_line", "reason_of_export"]
+
+_RUNNING = re.compile(r"While executing .*?target=(?:torch\.ops\.)?([\w.]+)")
+#: Torch's lists of backends, which follow the description of an error.
+_BACK_ENDS = re.compile(
+    r" This could be because the operator doesn't exist for this backend.*", re.DOTALL
+)
+#: What torch.export says about tensors that are computed without an op that it records.
+NOT_RECORDED = "We found a fake tensor in the exported program constant's list"
+_NEEDS_REGISTRATION = re.compile(r"Found <class '([^']+)'> in output, which is not a known type")
+_PACKED_SEQUENCE = (
+    "the model has a PackedSequence, whose shapes depend on the values of the lengths; expected a "
+    "padded tensor"
+)
+_READS_VALUES = (
+    "it reads the values of a tensor while the model is exported, where only shapes are known; "
+    "expected a model that computes it after the compiled part"
+)
+_DATA_DEPENDENT = (
+    "the model has control flow or shapes that depend on the values of a tensor; expected "
+    "dependence on the shapes of the inputs only: torch.where selects by values"
+)
+VALUE_ERRORS = (DataDependentOutputException, DynamicOutputShapeException)
+_HIDDEN = (
+    "the model computes a tensor in a way that torch.export does not record, such as "
+    "tensor.backward(); expected a model that consists of ops on tensors"
+)
+
+
+def reason_of_export(error: Exception) -> str:
+    """The description in torch's message, without traces, lists of backends and advice on debugging
+    torch."""
+    if any(
+        isinstance(value, PackedSequence)
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+        for value in frame.f_locals.values()
+    ):
+        return _PACKED_SEQUENCE
+    if isinstance(error, GuardOnDataDependentSymNode):
+        return _DATA_DEPENDENT + _what_is_read(error)
+    if NOT_RECORDED in str(error):
+        return _HIDDEN
+    if isinstance(error, VALUE_ERRORS):
+        return f"{error.func}: {_READS_VALUES}"
+    text = str(error).strip()
+    if found := _NEEDS_REGISTRATION.search(text):
+        kind = found[1].rpartition(".")[2]
+        return (
+            "expected tensors in tuples, lists, dicts, named tuples and attributes of objects, got "
+            f"{kind}; "
+            f"torch.export.register_dataclass({kind}) registers it"
+        )
+    running = _RUNNING.search(text)
+    op = f"{running[1].removesuffix('.default')}: " if running else ""
+    return op + (_BACK_ENDS.sub("", text.partition("\n\n")[0]).strip() or type(error).__name__)
+
+
+def _what_is_read(error: GuardOnDataDependentSymNode) -> str:
+    """The op that computes the values on which control flow depends, and what to do about NMS."""
+    hint = ""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_filename.endswith("torchvision/ops/boxes.py"):
+            hint = "; hint: it selects boxes by their values; compile the model up to the selection"
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        tracer = frame.f_locals.get("self")
+        if isinstance(tracer, TracerBase) and isinstance(
+            graph := getattr(tracer, "graph", 0), Graph
+        ):
+            for node in graph.nodes:
+                if _symbols(node.meta.get("val")) & error.cond.free_symbols:
+                    op = str(node.target).removesuffix(".default")
+                    own = [at for at in FRAME.findall(node.stack_trace or "") if is_own(at[0])]
+                    place = f" at {own[-1][0]}:{own[-1][1]}" if own else ""
+                    return f"; the values are those of {op}{place}{hint}"
+    return hint
+
+
+def _symbols(value: Any) -> set[Any]:
+    """The symbols in a number, or in the sizes of tensors."""
+    found: set[Any] = set()
+    for leaf in pytree.tree_leaves(value):
+        for size in leaf.shape if isinstance(leaf, torch.Tensor) else (leaf,):
+            if isinstance(size, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+                found |= size.node.expr.free_symbols
+    return found
+
+
+def last_user_line(error: BaseException) -> str:
+    """The innermost line of the model's source in the stack, or, if torch runs a recorded graph, in
+    the trace of its message."""
+    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    recorded = (
+        [(file, int(line)) for file, line in FRAME.findall(str(error))]
+        if _RUNNING.search(str(error))
+        else []
+    )
+    for file, line in (*reversed(recorded), *reversed(frames)):
+        if is_own(file):
+            return f"{file}:{line}: "
+    return _last_node_line(error)
+
+
+def _last_node_line(error: BaseException) -> str:
+    """The line of the innermost op that torch was running, if it runs a graph of its own."""
+    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
+        for value in frame.f_locals.values():
+            trace = value.meta.get("stack_trace") if isinstance(value, torch.fx.Node) else None
+            own = [(file, at) for file, at in FRAME.findall(trace or "") if is_own(file)]
+            if own:
+                return f"{own[-1][0]}:{own[-1][1]}: "
+    return ""
