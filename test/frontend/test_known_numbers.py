@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from op_cases import Function
@@ -37,6 +38,15 @@ def _several(x: Tensor) -> Tensor:
     return torch.cat(parts, 1)
 
 
+def _found(x: Tensor) -> Tensor:
+    places = torch.tensor([0, 3, 0, 4]).nonzero()[:, 0]
+    assert len(places) == 2
+    places -= 1
+    for place in places:
+        x = x + place if place > 0 else x * 2
+    return x[:, places] + torch.unique(places + 1).sum()
+
+
 def _counted(x: Tensor) -> Tensor:
     count = torch.zeros(())
     while count < 3:
@@ -45,7 +55,23 @@ def _counted(x: Tensor) -> Tensor:
     return x
 
 
-@pytest.mark.parametrize("function", [_positions, _written, _several, _counted])
+_BETAS = torch.linspace(0.1, 0.2, 8)
+
+
+def _scheduled(x: Tensor) -> Tensor:
+    """As a scheduler of diffusers: a table that is made by numpy, and its places by tensors."""
+    sigmas = (((1 - _BETAS) / _BETAS) ** 0.5).numpy()
+    sigmas[0] = 3
+    table = torch.from_numpy(sigmas.astype(np.float32))
+    times = torch.from_numpy(np.linspace(0, 7, 3).round().astype(np.int64))
+    for time in times:
+        places = (times == time).nonzero()
+        place = places[1 if len(places) > 1 else 0].item()
+        x = x * table[time] + (place if time > 2 else -place)
+    return x + torch.tensor([1.0, 2.0]).__array__().sum()
+
+
+@pytest.mark.parametrize("function", [_positions, _written, _several, _found, _counted, _scheduled])
 def test_branches_on_what_the_model_makes(function: Callable[[Tensor], Tensor]) -> None:
     x = torch.randn(2, 4)
     model = convoy.compile(Function(function).eval(), (x,), target="cpu")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Numbers that Python reads from tensors which do not depend on inputs or weights, as in `if
-positions.max() > 4096`, where the model makes the positions itself. torch.export records ops on
-tensors without values, and refuses a branch on them."""
+"""Numbers, arrays and positions that Python reads from tensors which do not depend on inputs or
+weights, as in `if positions.max() > 4096`, where the model makes the positions itself. torch.export
+records ops on tensors without values, and refuses a branch on them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,21 @@ _READS = {
     torch.Tensor.__index__,
     torch.Tensor.is_nonzero,
     torch.Tensor.equal,
+    torch.Tensor.numpy,
+    torch.Tensor.__array__,
     torch.equal,
     torch.is_nonzero,
+}
+#: Ops whose results have sizes that depend on values: the results are constants.
+_FINDS = {
+    torch.Tensor.nonzero,
+    torch.Tensor.argwhere,
+    torch.Tensor.masked_select,
+    torch.Tensor.unique,
+    torch.nonzero,
+    torch.argwhere,
+    torch.masked_select,
+    torch.unique,
 }
 #: Larger tensors are not computed.
 _MOST_ELEMENTS = 1 << 22
@@ -52,26 +65,36 @@ class ReadKnownNumbers(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        mode = get_proxy_mode() if func in _READS else None
-        if mode is not None and not kwargs:
-            known = [self._known(each, mode.tracer) for each in args]
-            if all(each is not None for each in known):
-                with _on_values():
-                    return func(*known)
-        return func(*args, **(kwargs or {}))
+        known = self._known_arguments(args) if func in _READS or func in _FINDS else None
+        if known is None:
+            return func(*args, **(kwargs or {}))
+        with _disable_current_modes():
+            # Copies, because an array shares the memory of its tensor.
+            own = [each.clone() if isinstance(each, torch.Tensor) else each for each in known]
+            found = func(*own, **(kwargs or {}))
+        # A recorded copy, to which the model may write.
+        return pytree.tree_map_only(torch.Tensor, torch.clone, found)
 
-    def _known(self, tensor: Any, tracer: Any) -> torch.Tensor | None:
-        slot = get_proxy_slot(tensor, tracer, None) if isinstance(tensor, torch.Tensor) else None
+    def _known_arguments(self, args: Sequence[Any]) -> list[Any] | None:
+        """Arguments with the values of tensors; None if one is unknown."""
+        mode = get_proxy_mode()
+        if mode is None:
+            return None
+        known = []
+        for each in args:
+            value = self._known(each, mode.tracer) if isinstance(each, torch.Tensor) else each
+            if value is None:
+                return None
+            known.append(value)
+        return known
+
+    def _known(self, tensor: torch.Tensor, tracer: Any) -> torch.Tensor | None:
+        slot = get_proxy_slot(tensor, tracer, None)
         if slot is None:
             return None
         values = self._values.setdefault(tracer.graph, _Values(tracer))
         found: torch.Tensor | None = values.of(slot.proxy.node)
         return found
-
-
-def _on_values() -> Any:
-    """Leaves the modes that record ops."""
-    return _disable_current_modes()
 
 
 class _Values:
@@ -86,7 +109,7 @@ class _Values:
 
     def of(self, node: Node) -> Any:
         """The value of a node after all ops that are recorded; None if it is not known."""
-        with _on_values(), torch._C.DisableTorchFunction(), torch.no_grad():
+        with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
             while self._last.next is not self._graph._root:
                 self._last = self._last.next
                 self._compute(self._last)
