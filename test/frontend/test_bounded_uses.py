@@ -100,6 +100,14 @@ def _self_loops(x: Tensor, edges: Tensor, weight: Tensor) -> Tensor:
     return torch.zeros_like(sent[: x.shape[0]]).index_add(0, target, sent)
 
 
+def _grouped(x: Tensor, tokens: Tensor) -> tuple[Tensor, ...]:
+    """The last token of a kind in each sequence, as in BART's classifier."""
+    found = tokens == 2
+    torch._check(torch.unique_consecutive(found.sum(1)).numel() == 1)
+    parts = x[found, :].view(x.shape[0], -1, x.shape[2])
+    return parts[:, -1], parts[:, 0], parts.sum(1), parts.flip(1).cumsum(1).sum(1)
+
+
 def _images_apart(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
     """Ops that compute each image by itself."""
     images = x[y[:, 0] > 0]
@@ -117,6 +125,7 @@ def _images_apart(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
     )  # fmt: skip
 
 
+_TOKENS = torch.tensor([[2, 1, 0, 2, 1], [1, 2, 2, 0, 0], [0, 0, 2, 1, 2]])
 _EDGES = torch.tensor([[0, 1, 1, 2, 3, 3, 0], [1, 1, 2, 2, 0, 3, 3]])
 
 
@@ -128,6 +137,7 @@ _EDGES = torch.tensor([[0, 1, 1, 2, 3, 3, 0], [1, 1, 2, 2, 0, 3, 3]])
         (_contracted, (_random(9, 4), _random(3, 4))),
         (_joined, (_random(7, 4), _random(2, 4))),
         (_picked, (_random(9, 4), torch.tensor([1, -2, 0, -1]))),
+        (_grouped, (_random(3, 20).reshape(3, 5, 4), _TOKENS)),
         (_images_apart, (_random(5, 96).reshape(5, 4, 4, 6), _random(5, 1))),
         (_self_loops, (_random(4, 3), _EDGES, _random(3, 2))),
     ],

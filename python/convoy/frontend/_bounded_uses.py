@@ -6,16 +6,14 @@ compute of these elements."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch._ops import OpOverload
 from torch.fx import Node
 
-from convoy.frontend._bounded_graph import BoundedGraph
-from convoy.frontend._export import decompositions
-from convoy.frontend._inline import inline
+from convoy.frontend._bounded_reshapes import BoundedReshapes
 
 __all__ = ["BoundedUses"]
 
@@ -25,7 +23,7 @@ _PRODUCTS = ("mm", "bmm", "matmul", "mv", "dot", "addmm", "addmv", "baddbmm")
 _SORTS = ("sort", "argsort", "topk")
 
 
-class BoundedUses(BoundedGraph):
+class BoundedUses(BoundedReshapes):
     """Replaces ops along bounded dims. Its methods return whether they did."""
 
     def _replaces(self, node: Node, op: OpOverload, arguments: Mapping[str, Any]) -> bool:
@@ -49,6 +47,8 @@ class BoundedUses(BoundedGraph):
             return self._reduce_to_one(node, name, arguments)
         if name in ("select", "flip"):
             return self._select(node, name, arguments)
+        if name in ("view", "reshape", "_unsafe_view"):
+            return self._split(node, arguments)
         if name in ("index", "_unsafe_index"):
             self._count_from_end(node, arguments)
         return False
@@ -61,24 +61,6 @@ class BoundedUses(BoundedGraph):
         symbols = self._symbols[node]
         self._describe(node)
         self._symbols[node] = symbols
-        return True
-
-    def _put(
-        self, node: Node, function: Callable[..., list[torch.Tensor]], inputs: Sequence[Node]
-    ) -> bool:
-        """Replaces an op by the ops of a function."""
-        made: Any = inline(self._graph, node, function, inputs, self._mode, decompositions())
-        symbols = self._symbols[node]
-        several = bool(symbols) and isinstance(symbols[0], (list, tuple))
-        for each, own in zip(made, symbols if several else [symbols], strict=True):
-            self._symbols[each] = own
-        if several:
-            for user in list(node.users):
-                user.replace_all_uses_with(made[user.args[1]])
-                self._graph.erase_node(user)
-        else:
-            node.replace_all_uses_with(made[0])
-        self._graph.erase_node(node)
         return True
 
     # Several tensors

@@ -45,6 +45,7 @@ from convoy.frontend._signature import (
     structures_of,
 )
 from convoy.frontend._source_lines import keep_user_lines, line_of
+from convoy.frontend._tensor_numbers import drop_size_checks
 from convoy.frontend._writes import check_written, drop_unread_writes
 from convoy_runtime.manifest_structure import Node
 
@@ -172,6 +173,7 @@ def import_program(
     orders = output_orders(program)
     drop_constants(program)
     fold_constants(program, merges=merges)
+    drop_size_checks(program.graph)
     if bound_sizes(program.graph):
         fold_constants(program, merges=merges)
     check_numbers(program.graph)

@@ -21,7 +21,7 @@ from convoy.frontend._inline import arguments_by_name, inline
 from convoy.frontend._number_expressions import Numbers, call, kind_of
 from convoy.frontend._number_formulas import FORMULAS, INDICES
 
-__all__ = ["has_static_sizes", "read_numbers", "use_tensors_for_numbers"]
+__all__ = ["drop_size_checks", "has_static_sizes", "read_numbers", "use_tensors_for_numbers"]
 
 aten = torch.ops.aten
 #: Ops whose results have the values of numbers, in the type of the result.
@@ -77,6 +77,20 @@ def use_tensors_for_numbers(graph: Graph) -> None:
         is_check = node.target in _CHECKS and node.args[0] in checked
         if not node.users and (node in checked or is_check):
             graph.erase_node(node)
+
+
+def drop_size_checks(graph: Graph) -> None:
+    """Removes checks of sizes that depend on values, and the ops that only they use.
+
+    Args:
+        graph: A functional graph with metadata of values.
+    """
+    sizes = _computed_from(graph, _SIZES)
+    checks = [each for each in graph.nodes if each.target in _CHECKS and each.args[0] in sizes]
+    for each in checks:
+        graph.erase_node(each)
+    if checks:
+        graph.eliminate_dead_code()
 
 
 def read_numbers(graph: Graph) -> set[Node]:
