@@ -125,9 +125,14 @@ ReducedExp reduceExp(Number x, const Format &format, int step) {
   Number whole = shifted - binade;
   Number r = x - whole * (step * kLn2High) - whole * (step * kLn2Low);
   SmallVector<double> series;
-  double factorial = 2, smallest = std::ldexp(1.0, format.isDouble ? -57 : -27);
-  for (int i = 2; std::pow(step * std::log(2) / 2, i) / factorial > smallest; factorial *= ++i)
+  // Terms that are below half a unit in the last place of the smallest result are left out.
+  double bound = step * std::log(2) / 2, smallest = std::ldexp(1.0, format.isDouble ? -57 : -27);
+  double factorial = 2, power = bound * bound;
+  while (power / factorial > smallest) {
     series.push_back(1 / factorial);
+    power *= bound;
+    factorial *= static_cast<double>(series.size() + 2);
+  }
   return {k, r + r * r * r.polynomial(series)};
 }
 
