@@ -19,7 +19,7 @@ from torch.fx.proxy import TracerBase
 from torch.nn.utils.rnn import PackedSequence
 from torch.utils import _pytree as pytree
 
-from convoy.frontend._source_lines import FRAME, is_own
+from convoy.frontend._source_lines import is_own, own_lines
 
 __all__ = ["NOT_RECORDED", "VALUE_ERRORS", "last_user_line", "reason_of_export"]
 
@@ -92,7 +92,7 @@ def _what_is_read(error: GuardOnDataDependentSymNode) -> str:
             for node in graph.nodes:
                 if _symbols(node.meta.get("val")) & error.cond.free_symbols:
                     op = str(node.target).removesuffix(".default")
-                    own = [at for at in FRAME.findall(node.stack_trace or "") if is_own(at[0])]
+                    own = own_lines(node.stack_trace)
                     place = f" at {own[-1][0]}:{own[-1][1]}" if own else ""
                     return f"; the values are those of {op}{place}{hint}"
     return hint
@@ -111,15 +111,11 @@ def _symbols(value: Any) -> set[Any]:
 def last_user_line(error: BaseException) -> str:
     """The innermost line of the model's source in the stack, or, if torch runs a recorded graph, in
     the trace of its message."""
-    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    recorded = (
-        [(file, int(line)) for file, line in FRAME.findall(str(error))]
-        if _RUNNING.search(str(error))
-        else []
-    )
-    for file, line in (*reversed(recorded), *reversed(frames)):
-        if is_own(file):
-            return f"{file}:{line}: "
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [(frame.filename, frame.lineno) for frame in frames if is_own(frame.filename)]
+    own += own_lines(str(error)) if _RUNNING.search(str(error)) else []
+    if own:
+        return f"{own[-1][0]}:{own[-1][1]}: "
     return _last_node_line(error)
 
 
@@ -128,7 +124,6 @@ def _last_node_line(error: BaseException) -> str:
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
         for value in frame.f_locals.values():
             trace = value.meta.get("stack_trace") if isinstance(value, torch.fx.Node) else None
-            own = [(file, at) for file, at in FRAME.findall(trace or "") if is_own(file)]
-            if own:
+            if own := own_lines(trace):
                 return f"{own[-1][0]}:{own[-1][1]}: "
     return ""

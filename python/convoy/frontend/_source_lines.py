@@ -16,10 +16,10 @@ from torch.fx.proxy import TracerBase
 
 from convoy.errors import SourceLine
 
-__all__ = ["FRAME", "add_place", "is_own", "keep_user_lines", "line_of", "own_frames"]
+__all__ = ["add_place", "is_own", "keep_user_lines", "line_of", "own_frames", "own_lines"]
 
 #: A frame in a trace as text.
-FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _LIBRARY = sysconfig.get_path("stdlib") + "/"
 _HERE = str(Path(__file__).parent) + "/"
 _TORCH = str(Path(torch.__file__).parent) + "/"
@@ -55,19 +55,25 @@ def is_own(filename: str) -> bool:
     )
 
 
+def own_lines(trace: str | None) -> list[tuple[str, int]]:
+    """File and line of the frames of the user's files in a trace as text, outermost first."""
+    frames = _FRAME.findall(trace or "")
+    return [(file, int(line)) for file, line in frames if is_own(file)]
+
+
 def keep_user_lines(graph: torch.fx.Graph) -> None:
     """Reduces each stack trace to the innermost frame outside torch, the line of the user's source
     for later errors."""
     for node in graph.nodes:
-        frames = FRAME.findall(node.meta.get("stack_trace") or "")
-        own = [frame for frame in frames if is_own(frame[0])] or frames
+        trace = node.meta.get("stack_trace") or ""
+        own = own_lines(trace) or _FRAME.findall(trace)
         if own:
             node.meta["stack_trace"] = f'File "{own[-1][0]}", line {own[-1][1]}, in forward'
 
 
 def line_of(node: torch.fx.Node) -> SourceLine:
     """The source line of an op, after `keep_user_lines`."""
-    found = FRAME.findall(node.meta.get("stack_trace") or "")
+    found = _FRAME.findall(node.meta.get("stack_trace") or "")
     return SourceLine(found[-1][0], int(found[-1][1])) if found else SourceLine("", 0)
 
 
