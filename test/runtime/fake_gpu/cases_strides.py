@@ -146,9 +146,7 @@ def test_torch_tensors(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(Array, "contiguous", lambda self: self, raising=False)
     torch.Tensor, torch.strided, torch.float32 = Tensor, "strided", "torch.float32"  # type: ignore[attr-defined]
     torch.empty_strided = empty_strided  # type: ignore[attr-defined]
-    torch.cuda = types.SimpleNamespace(  # type: ignore[attr-defined]
-        current_stream=lambda index: types.SimpleNamespace(cuda_stream=current)
-    )
+    torch._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda index: current)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch", torch)
     y = program(Tensor(transposed(program), program))
     assert made == [((3, 2), (1, 3))]

@@ -14,6 +14,7 @@ from fake_gpu.fixtures import X, peek, reference, stream, upload, wait
 
 from convoy_runtime import ArgumentError
 from convoy_runtime.cuda.driver import memory
+from convoy_runtime.cuda.driver.device import Driver
 from convoy_runtime.cuda.driver.memory import DeviceArray
 from convoy_runtime.cuda.program.executor import CudaProgram
 
@@ -51,10 +52,8 @@ def test_torch_in_torch_out(
             return capsule
 
     Tensor.__module__ = "torch"
-    torch.cuda = types.SimpleNamespace(  # type: ignore[attr-defined]
-        current_stream=lambda index: types.SimpleNamespace(cuda_stream=current),
-        ExternalStream=lambda handle, device: handle,
-    )
+    torch._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda index: current)  # type: ignore[attr-defined]
+    torch.cuda = types.SimpleNamespace(ExternalStream=lambda handle, device: handle)  # type: ignore[attr-defined]
     torch.float32 = "torch.float32"  # type: ignore[attr-defined]
     torch.empty = lambda shape, dtype, device: Tensor(upload(program, np.zeros(shape, np.float32)))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch", torch)
@@ -82,7 +81,7 @@ def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Calla
     """Creates the input X as a tensor of the fake torch. `exported` are the streams passed to
     DLPack."""
     torch = types.ModuleType("torch")
-    current = types.SimpleNamespace(cuda_stream=stream(program))
+    current = stream(program)
 
     class Tensor:
         shape, dtype, layout, is_cuda, requires_grad = (
@@ -96,7 +95,7 @@ def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Calla
         exported: ClassVar[list[object]] = []
 
         def __init__(self, array: DeviceArray) -> None:
-            self.array, self.stream = array, current.cuda_stream
+            self.array, self.stream = array, current
 
         def get_device(self) -> int:
             return self.index
@@ -124,9 +123,8 @@ def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Calla
     torch.Tensor, torch.strided, torch.float32 = Tensor, "strided", "torch.float32"  # type: ignore[attr-defined]
     output = Tensor(upload(program, np.zeros((2, 3), np.float32)))
     torch.empty = lambda shape, dtype, device: output  # type: ignore[attr-defined]
-    torch.cuda = types.SimpleNamespace(  # type: ignore[attr-defined]
-        current_stream=lambda index: current, ExternalStream=lambda handle, device: handle
-    )
+    torch._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda index: current)  # type: ignore[attr-defined]
+    torch.cuda = types.SimpleNamespace(ExternalStream=lambda handle, device: handle)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch", torch)
 
     def make(**changes: Any) -> Any:
@@ -168,6 +166,44 @@ def test_packed_torch_tensors_bypass_dlpack(
 def test_negative_view_is_refused(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
     with pytest.raises(ArgumentError, match="input 'x': has torch's negative bit"):
         program(torch_tensor(negative=True))
+
+
+def test_results_are_allocated_after_the_launch(
+    program: CudaProgram, torch_tensor: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the device does not wait for the allocation. If it fails, the run is complete, and its
+    results are dropped."""
+    x, names, call = torch_tensor(), [], Driver.call
+    empty = sys.modules["torch"].empty
+
+    def record(self: Driver, name: str, *arguments: Any) -> Any:
+        names.append(name)
+        return call(self, name, *arguments)
+
+    def failing(*arguments: Any, **keywords: Any) -> Any:
+        names.append("empty")
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(Driver, "call", record)
+    monkeypatch.setattr(sys.modules["torch"], "empty", failing)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        program(x)
+    after = names[names.index("cuGraphLaunch") :]
+    # The event orders runs on other streams after this one.
+    assert after[:3] == ["cuGraphLaunch", "empty", "cuEventRecord"]
+    monkeypatch.setattr(sys.modules["torch"], "empty", empty)
+    y = program(x)
+    wait(program, x.stream)
+    np.testing.assert_array_equal(peek(y.array), reference(X))
+
+
+def test_torch_without_cuda(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
+    """Its tensors are on the host, which the error says."""
+    x = torch_tensor()
+    del sys.modules["torch"]._C._cuda_getCurrentRawStream
+    with pytest.raises(ArgumentError, match="input 'x'"):
+        program(type("Tensor", (np.ndarray,), {"__module__": "torch"})((2, 3), np.float32))
+    assert program(x) is not None
 
 
 def test_host_time_of_a_run(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:

@@ -229,19 +229,22 @@ class CudaProgram(Program):
         target = own if stream is None else stream
         with self._lock, self._device.current(), self._calls:
             given = self._inputs(arrays, specs.inputs, target, own)
-            results = [
-                self._exchange.result(library, spec, target, own, self._ready)
-                for spec in specs.outputs
-            ]
+            results: list[Any] = []
+
+            def allocated() -> list[int]:
+                found = [
+                    self._exchange.result(library, spec, target, own, self._ready)
+                    for spec in specs.outputs
+                ]
+                results.extend(array for array, _ in found)
+                return [pointer for _, pointer in found]
+
             self._runs.run(
-                [pointer for pointer, _ in given],
-                [pointer for _, pointer in results],
-                target,
-                windows=specs.windows,
+                [pointer for pointer, _ in given], allocated, target, windows=specs.windows
             )
         return tuple(
             hand_over(library, array, spec)
-            for (array, _), spec in zip(results, specs.outputs, strict=True)
+            for array, spec in zip(results, specs.outputs, strict=True)
         )
 
     def run_into(
@@ -282,7 +285,7 @@ class CudaProgram(Program):
             self._check_targets(targets, specs.outputs)
             self._runs.run(
                 [pointer for pointer, _ in given],
-                [got.pointer for got in targets],
+                lambda: [got.pointer for got in targets],
                 target,
                 windows=specs.windows,
             )
@@ -299,7 +302,7 @@ class CudaProgram(Program):
         """
         self._check_ready()
         with self._lock, self._device.current(), self._calls:
-            self._runs.run([], [], stream)
+            self._runs.run([], list, stream)
 
     def run_numpy(
         self, *arrays: np.ndarray, interface: Interface | None = None
@@ -317,7 +320,7 @@ class CudaProgram(Program):
                 copy_packed(host, got, spec.order)
             self._runs.run(
                 [host.ctypes.data for host in inputs],
-                [host.ctypes.data for host in outputs],
+                lambda: [host.ctypes.data for host in outputs],
                 stream,
                 host=True,
                 windows=specs.windows,

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from convoy_runtime.cuda.driver.device import Driver
 from convoy_runtime.cuda.driver.windows import copy_in, copy_out
@@ -49,7 +49,7 @@ class Launcher:
     def run(
         self,
         inputs: Sequence[int],
-        outputs: Sequence[int],
+        outputs: Callable[[], Sequence[int]],
         stream: int,
         *,
         host: bool = False,
@@ -59,7 +59,9 @@ class Launcher:
 
         Args:
             inputs: The address of each input; empty to use the content of the static buffers.
-            outputs: The address of each output; empty to leave them in the static buffers.
+            outputs: Returns the address of each output; none to leave them in the static buffers.
+                Called after the launch, so that the device does not wait for the allocation of
+                results. Its errors are passed on.
             stream: The handle of the stream.
             host: Whether the addresses are on the host.
             windows: The parts of the static buffers that inputs and outputs have; None if they
@@ -92,18 +94,21 @@ class Launcher:
             self._add_to_capture(captured, stream)
         else:
             captured.launch(stream)
-        if windows is not None:
-            for pointer, (buffer, _), window in zip(
-                outputs, instance.buffers.outputs, windows[1], strict=True
-            ):
-                copy_out(self._driver, pointer, buffer, window, stream, host=host)
-        else:
-            for pointer, (buffer, size) in zip(outputs, instance.buffers.outputs, strict=False):
-                if size:
-                    call(back, pointer, buffer, size, stream)
-        # An event recorded in the caller's capture would become part of the caller's graph.
-        if not capturing:
-            self._turns.end(stream)
+        try:
+            targets = outputs()
+            if windows is not None:
+                for pointer, (buffer, _), window in zip(
+                    targets, instance.buffers.outputs, windows[1], strict=True
+                ):
+                    copy_out(self._driver, pointer, buffer, window, stream, host=host)
+            else:
+                for pointer, (buffer, size) in zip(targets, instance.buffers.outputs, strict=False):
+                    if size:
+                        call(back, pointer, buffer, size, stream)
+        finally:
+            # An event recorded in the caller's capture would become part of the caller's graph.
+            if not capturing:
+                self._turns.end(stream)
 
     def follow(self, stream: int) -> None:
         """Makes `stream` wait for the last run. Raises CudaError."""

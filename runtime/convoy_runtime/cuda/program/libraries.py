@@ -29,7 +29,10 @@ class Libraries:
         """Returns the handle of the library's current stream; 0 for other libraries."""
         module = sys.modules.get(library)
         if library == "torch" and module is not None:
-            return int(module.cuda.current_stream(self._index).cuda_stream)
+            # What code of torch.compile calls. torch.cuda.current_stream makes an object, which
+            # takes 4.3 us instead of 0.5 in each call. A torch without CUDA does not have it.
+            found = getattr(module._C, "_cuda_getCurrentRawStream", None)
+            return 0 if found is None else int(found(self._index))
         if library == "cupy" and module is not None:
             return int(module.cuda.get_current_stream().ptr)
         return 0
