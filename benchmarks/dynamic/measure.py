@@ -4,13 +4,11 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
 import random
 import statistics
 import time
 import timeit
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -23,13 +21,11 @@ from torch.utils import _pytree
 import convoy_runtime
 from benchmarks.dynamic.models import DynamicModel
 from benchmarks.dynamic.peers import Peer, peers_of
+from benchmarks.dynamic.tail import call_times, gpu_times, percentiles_of
 from convoy_runtime.artifact import WEIGHTS
 from convoy_runtime.dynamic.program import DynamicProgram
 
-__all__ = ["Figures", "Plan", "Row", "measure", "percentiles_of"]
-
-#: The percentiles of calls of random batches.
-_PERCENTS = (50, 99, 99.9)
+__all__ = ["Figures", "Plan", "Row", "measure"]
 
 
 @dataclass(frozen=True)
@@ -92,9 +88,9 @@ class Figures:
         load_seconds: The time of the load, with weights.
         bytes: Size of the dynamic artifact and of the largest static one, both without weights, and
             of the prepared weights.
-        percentiles: Percentile of calls of random batches, in relation to the median of the call's
-            size.
-        static_percentiles: The same of calls of static artifacts, of the sizes of the next points.
+        percentiles: "dynamic", and "static" for static artifacts of the next points, by the host's
+            clock, and "dynamic, GPU time" and "static, GPU time", to the percentiles of calls of
+            random batches, in relation to the median of the call's size.
         choice_microseconds: The time to choose the program of a call.
         failures: Peer to its error.
     """
@@ -103,8 +99,7 @@ class Figures:
     rows: list[Row] = field(default_factory=list)
     load_seconds: float = 0.0
     bytes: dict[str, int] = field(default_factory=dict)
-    percentiles: dict[str, float] = field(default_factory=dict)
-    static_percentiles: dict[str, float] = field(default_factory=dict)
+    percentiles: dict[str, dict[str, float]] = field(default_factory=dict)
     choice_microseconds: float = 0.0
     failures: dict[str, str] = field(default_factory=dict)
 
@@ -125,29 +120,6 @@ def measure(name: str, model: DynamicModel, plan: Plan) -> Figures:
         The figures.
     """
     return _Run(name, model, plan).figures()
-
-
-def percentiles_of(times: Mapping[int, Sequence[float]]) -> dict[str, float]:
-    """Percentiles of the times of calls, each in relation to the median of its size; with and
-    without the first call of each size.
-
-    Args:
-        times: Size to the times of its calls, in order.
-
-    Returns:
-        Name of a percentile, e.g. "p99" and "p99 without first calls", to its value.
-    """
-    found = {}
-    for skipped, suffix in ((0, ""), (1, " without first calls")):
-        ratios = sorted(
-            each / statistics.median(of_size)
-            for of_size in times.values()
-            for each in of_size[skipped:]
-        )
-        for percent in _PERCENTS if ratios else ():
-            place = min(len(ratios) - 1, int(len(ratios) * percent / 100))
-            found[f"p{percent:g}{suffix}"] = ratios[place]
-    return found
 
 
 class _Run:
@@ -194,7 +166,7 @@ class _Run:
                 found.rows.append(self._row(between, None))
         self._sizes(names)
         if self.plan.calls and "batch" in model.points:
-            found.percentiles, found.static_percentiles = self._percentiles()
+            found.percentiles = self._percentiles()
         found.choice_microseconds = self._choice_microseconds()
         self.program.close()
         return found
@@ -255,22 +227,24 @@ class _Run:
             key=lambda each: tuple(each.values()),
         )
 
-    def _percentiles(self) -> tuple[dict[str, float], dict[str, float]]:
-        """The times of calls of random batches in relation to the median of their size, of the
-        dynamic artifact, and then of static ones in the same order.
+    def _percentiles(self) -> dict[str, dict[str, float]]:
+        """Percentiles of the times of calls of random batches, of the dynamic artifact, and of
+        static ones in the same order.
 
-        The second has no choice, no padding and no memory that points share, so its percentiles are
-        those of the host and the device. The garbage collector is off, as in `timeit`.
+        The latter have no choice, no padding and no memory that points share, so their percentiles
+        are those of the host and the device.
         """
         generator = random.Random(0)
         most = min(self.plan.most or 1 << 30, max(self.model.points["batch"]))
         others = {name: values[0] for name, values in self.model.points.items() if name != "batch"}
         batches = [generator.randint(1, most) for _ in range(self.plan.calls)]
         points = [value for value in self.model.points["batch"] if value <= most]
-        sizes = {*batches, *points}
+        next_points = [min(each for each in points if each >= batch) for batch in batches]
         inputs = {
-            size: self._placed(self.model.inputs({"batch": size, **others})) for size in sizes
+            size: self._placed(self.model.inputs({"batch": size, **others}))
+            for size in {*batches, *points}
         }
+        found = {}
         with ExitStack() as stack:
             static = {
                 point: stack.enter_context(
@@ -280,39 +254,20 @@ class _Run:
             }
             # A program of its own, whose first calls are among the measured ones.
             program = stack.enter_context(self._load(self.found.name))
-            next_points = [min(each for each in points if each >= batch) for batch in batches]
-            found = (
-                percentiles_of(self._call_times(lambda _: program, inputs, batches)),
-                percentiles_of(self._call_times(static.__getitem__, inputs, next_points)),
-            )
-        for name, each in zip(("dynamic", "static"), found, strict=True):
+            for name, call, order in (
+                ("dynamic", lambda batch: program(*inputs[batch]), batches),
+                ("static", lambda batch: static[batch](*inputs[batch]), next_points),
+            ):
+                found[name] = percentiles_of(call_times(call, order, self._synchronize))
+                if self.target == "cuda":
+                    found[f"{name}, GPU time"] = percentiles_of(gpu_times(call, order))
+        for name, each in found.items():
             shown = ", ".join(f"{percent} {value:.3f}" for percent, value in each.items())
             print(
                 f"  {self.plan.calls} calls of batches 1 to {most}, {name}: {shown} of the size's "
                 "median"
             )
         return found
-
-    def _call_times(
-        self,
-        program: Callable[[int], convoy_runtime.Program],
-        inputs: Mapping[int, tuple[torch.Tensor, ...]],
-        batches: Sequence[int],
-    ) -> Mapping[int, list[float]]:
-        """The seconds of one call of each batch, by size, in order."""
-        times: defaultdict[int, list[float]] = defaultdict(list)
-        gc.collect()
-        gc.disable()
-        try:
-            self._synchronize()
-            for batch in batches:
-                start = time.perf_counter()
-                program(batch)(*inputs[batch])
-                self._synchronize()
-                times[batch].append(time.perf_counter() - start)
-        finally:
-            gc.enable()
-        return times
 
     def _choice_microseconds(self) -> float:
         """The time to choose the program of a call, which every call includes."""

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""The times of calls of random batches, in relation to the median of their size."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+__all__ = ["call_times", "gpu_times", "percentiles_of"]
+
+#: The percentiles of calls of random batches.
+_PERCENTS = (50, 99, 99.9)
+#: Calls between two waits of `gpu_times`. The first of them starts on an idle GPU, so its time
+#: includes the host's, and 1 % of such calls would be the 99th percentile.
+_CALLS_IN_FLIGHT = 1000
+
+
+def percentiles_of(times: Mapping[int, Sequence[float]]) -> dict[str, float]:
+    """Percentiles of the times of calls, each in relation to the median of its size; with and
+    without the first call of each size.
+
+    Args:
+        times: Size to the times of its calls, in order.
+
+    Returns:
+        Name of a percentile, e.g. "p99" and "p99 without first calls", to its value.
+    """
+    found = {}
+    for skipped, suffix in ((0, ""), (1, " without first calls")):
+        ratios = sorted(
+            each / statistics.median(of_size)
+            for of_size in times.values()
+            for each in of_size[skipped:]
+        )
+        for percent in _PERCENTS if ratios else ():
+            place = min(len(ratios) - 1, int(len(ratios) * percent / 100))
+            found[f"p{percent:g}{suffix}"] = ratios[place]
+    return found
+
+
+def call_times(
+    call: Callable[[int], Any], batches: Sequence[int], synchronize: Callable[[], None]
+) -> Mapping[int, list[float]]:
+    """The seconds from the start of each call to its results, by the host's clock, one call at a
+    time. The garbage collector is off, as in `timeit`.
+
+    Args:
+        call: Calls the program with a batch.
+        batches: The batch of each call.
+        synchronize: Waits for the results.
+
+    Returns:
+        Batch to the times of its calls, in order.
+    """
+    times: defaultdict[int, list[float]] = defaultdict(list)
+    gc.collect()
+    gc.disable()
+    try:
+        synchronize()
+        for batch in batches:
+            start = time.perf_counter()
+            call(batch)
+            synchronize()
+            times[batch].append(time.perf_counter() - start)
+    finally:
+        gc.enable()
+    return times
+
+
+def gpu_times(call: Callable[[int], Any], batches: Sequence[int]) -> Mapping[int, list[float]]:
+    """The seconds of each call on the GPU, between two events, while the host is ahead of the GPU:
+    copies of inputs and results, zeros for padded rows, and the run.
+
+    Args:
+        call: Calls the program with a batch.
+        batches: The batch of each call.
+
+    Returns:
+        Batch to the times of its calls, in order.
+    """
+    times: defaultdict[int, list[float]] = defaultdict(list)
+    for first in range(0, len(batches), _CALLS_IN_FLIGHT):
+        part = batches[first : first + _CALLS_IN_FLIGHT]
+        events = [torch.cuda.Event(enable_timing=True) for _ in range(len(part) + 1)]
+        events[0].record()
+        for batch, event in zip(part, events[1:], strict=True):
+            call(batch)
+            event.record()
+        torch.cuda.synchronize()
+        for batch, (begin, end) in zip(part, itertools.pairwise(events), strict=True):
+            times[batch].append(begin.elapsed_time(end) / 1e3)
+    return times
