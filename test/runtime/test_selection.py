@@ -9,13 +9,9 @@ from typing import Any, cast
 import pytest
 
 from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch
-from convoy_runtime.cuda.tuning import selection
-from convoy_runtime.cuda.tuning.selection import (
-    Context,
-    ProgramForms,
-    _compare,
-    choose_in_context,
-)
+from convoy_runtime.cuda.tuning import in_context
+from convoy_runtime.cuda.tuning.in_context import _compare, choose_in_context
+from convoy_runtime.cuda.tuning.selection import Context, ProgramForms
 
 OLD, NEW = cast("Captured", "old"), cast("Captured", "new")
 
@@ -97,7 +93,9 @@ class FakeCaptured(str):
 def plan(place: int, microseconds: float, workspace: int = 0) -> Any:
     """The plan at this place of a graph's finalists."""
     trials = [SimpleNamespace(microseconds=microseconds)]
-    report = SimpleNamespace(trials=trials, workspace_bytes=workspace)
+    report = SimpleNamespace(
+        name=f"engine {place}", knobs={}, trials=trials, workspace_bytes=workspace
+    )
     return SimpleNamespace(place=place, report=report)
 
 
@@ -107,12 +105,15 @@ def choose(
     watch: FakeStopwatch,
     arena_bytes: int = 0,
 ) -> tuple[list[int], list[str]]:
-    """Chooses plans of graphs, by name, in a program that calls graphs by index. Returns the place
-    of each graph's plan, and the names of the graphs whose plans were compared."""
+    """Chooses plans of graphs, by name, in a program that calls graphs by index. Graphs of the same
+    first letter are similar. Returns the place of each graph's plan, and what was compared."""
     compared: list[str] = []
+    tensors = [SimpleNamespace(shape=(1, 64, 56, 56), dtype="float16")]
     context = SimpleNamespace(
         manifest=SimpleNamespace(
-            graphs=[SimpleNamespace(name=name) for name in finalists],
+            graphs=[
+                SimpleNamespace(name=name, ops=(name[0],), tensors=tensors) for name in finalists
+            ],
             calls=[SimpleNamespace(graph=index) for index in calls],
             arena_bytes=arena_bytes,
             inputs=[],
@@ -120,14 +121,14 @@ def choose(
             prepared=[],
         ),
         queue=SimpleNamespace(driver=None, stream=0),
-        report_progress=lambda what, *_: compared.append(what.partition(" ")[0]),
+        report_progress=lambda what, *_: compared.append(what.partition(" in the")[0]),
     )
 
     def capture(chosen: dict[int, Any], form: object) -> FakeCaptured:
         return FakeCaptured(sum(plan.place for plan in chosen.values()))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(selection, "Stopwatch", lambda *_: watch)
+        patch.setattr(in_context, "Stopwatch", lambda *_: watch)
         chosen = choose_in_context(
             cast("Context", context),
             cast("ProgramForms", SimpleNamespace(capture=capture)),
@@ -145,6 +146,21 @@ def test_graphs_without_a_measurable_share_keep_their_first_plan() -> None:
     places, compared = choose(finalists, (0, 1, 2, 2), watch)
     assert compared == ["often", "large"]
     assert places == [1, 0, 1]
+
+
+def test_similar_graphs_change_together() -> None:
+    """Each takes 3 us, which is too little in a program of 1000 us. Those with other plans are
+    compared apart."""
+    watch = FakeStopwatch(**{"0": [1000.0], "1": [1010.0], "2": [990.0], "3": [1010.0]})
+    finalists = {name: [plan(0, 3.0), plan(1, 3.0)] for name in ("a1", "a2")}
+    finalists["a3"] = [plan(0, 5.0), plan(1, 5.0)]
+    finalists["a3"][0].report.name = "engine 7"
+    places, compared = choose(finalists, (0, 1, 2), watch)
+    assert compared == ["a1 and 1 similar graphs", "a3"]
+    assert places == [1, 1, 0]
+    # A difference in a knob is one in the plan.
+    finalists["a2"][1].report.knobs["STAGES"] = 3
+    assert choose(finalists, (0, 1, 2), watch)[1] == ["a3"]
 
 
 MIB = 1 << 20

@@ -11,11 +11,8 @@ from convoy_runtime.cuda.graphs.forms import SERIAL, Arguments, Form, ProgramCap
 from convoy_runtime.cuda.plans.plan import Plan
 from convoy_runtime.cuda.plans.store import PlanStore
 from convoy_runtime.cuda.tuning.form_choice import choose_form
-from convoy_runtime.cuda.tuning.selection import (
-    Context,
-    choose_in_context,
-    drop_large_workspaces,
-)
+from convoy_runtime.cuda.tuning.in_context import choose_in_context
+from convoy_runtime.cuda.tuning.selection import Context, drop_large_workspaces
 from convoy_runtime.errors import CudaError
 
 __all__ = ["Prepare", "choose_with_fallback", "close_with"]

@@ -22,8 +22,9 @@ from convoy_runtime.program import POISON
 from convoy_runtime.timings import part
 
 from .accuracy import mismatch
+from .in_context import MIN_GAIN, ROUND_MICROSECONDS, ROUNDS
 from .scratch import read_tensor
-from .selection import MIN_GAIN, ROUND_MICROSECONDS, ROUNDS, Context
+from .selection import Context
 
 __all__ = ["choose_form", "form_member"]
 

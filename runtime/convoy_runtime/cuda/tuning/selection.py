@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Chooses the plans of a program, stored or new ones. Candidates that are equally fast alone are
-compared inside the whole program."""
+"""Chooses the plans of a program, stored or new ones."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Protocol
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime.cuda.driver.device import Device
-from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch
+from convoy_runtime.cuda.graphs.capture import Captured
 from convoy_runtime.cuda.graphs.forms import Form
 from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.plan import Plan, Queue
@@ -22,40 +20,12 @@ from convoy_runtime.manifest import Manifest
 from convoy_runtime.timings import part
 from convoy_runtime.value_types import value_type
 
-from .workspaces import has_large_workspace
-
 if TYPE_CHECKING:
     from convoy_runtime.cuda.plans.build_pool import BuildPool
 
     from .tuner import Tuner
 
-__all__ = [
-    "MIN_GAIN",
-    "ROUNDS",
-    "ROUND_MICROSECONDS",
-    "Context",
-    "ProgramForms",
-    "choose_in_context",
-    "drop_large_workspaces",
-    "select_plans",
-]
-
-#: Rounds for comparing whole programs, after short ones that drop most of them.
-ROUNDS = 7
-ROUND_MICROSECONDS = 4000.0
-_SHORT_ROUNDS = 5
-_SHORT_ROUND_MICROSECONDS = 1000.0
-#: A change is accepted if it reduces the time of the whole program below this share; a smaller gain
-#: is noise.
-MIN_GAIN = 0.999
-#: The same threshold for a plan with a large workspace that would replace one without.
-_MIN_GAIN_OF_LARGE = 0.99
-#: A plan that is slower alone is faster inside the program by at most this share of its time,
-#: because its operands are in the L2 cache there.
-_MAX_GAIN_IN_PLACE = 0.25
-#: The form for comparing plans. It clears workspaces once, so that memset nodes that the final form
-#: does not have are not measured.
-_COMPARED_FORM = Form(clear_once=True)
+__all__ = ["Context", "ProgramForms", "drop_large_workspaces", "select_plans"]
 
 
 @value_type(frozen=True, slots=True)
@@ -193,118 +163,3 @@ class ProgramForms(Protocol):
     def forms(self, plans: Mapping[int, Plan]) -> list[Form]: ...
 
     def capture(self, plans: Mapping[int, Plan], form: Form) -> Captured: ...
-
-
-@part("plans in the whole program")
-def choose_in_context(
-    context: Context, program: ProgramForms, finalists: dict[int, list[Plan]]
-) -> dict[int, Plan]:
-    """Chooses one plan for each graph. Finalists are compared inside the whole program, one graph
-    after another, starting with the graph that takes the most time. A plan with a large workspace
-    must be clearly faster than one without.
-
-    Args:
-        context: The program and the device.
-        program: The program, on random inputs and weights (`fill_inputs`, `fill_weights`).
-        finalists: Graph index to plans.
-
-    Returns:
-        Graph index to plan. A graph whose share of the time is too small for a measurable gain has
-        its first plan.
-
-    Raises:
-        CudaError: The program cannot be captured or run.
-    """
-    calls = [site.graph for site in context.manifest.calls]
-    is_large = has_large_workspace(context.manifest)
-    finalists = {index: sorted(plans, key=is_large) for index, plans in finalists.items()}
-
-    def share(index: int) -> float:
-        return calls.count(index) * (finalists[index][0].report.trials[0].microseconds or 0.0)
-
-    open_graphs = sorted(
-        (index for index, plans in finalists.items() if len(plans) > 1), key=share, reverse=True
-    )
-    chosen = {index: plans[0] for index, plans in finalists.items()}
-    if not open_graphs:
-        return chosen
-    with ExitStack() as stack:
-        watch = Stopwatch(context.queue.driver, context.queue.stream)
-        stack.callback(watch.close)
-        best = [program.capture(chosen, _COMPARED_FORM)]
-        stack.callback(lambda: best[0].close())
-        watch.once(best[0])
-        best_microseconds = watch.once(best[0])
-        for done, index in enumerate(open_graphs):
-            # The following ones take an even smaller share of the time.
-            if share(index) * _MAX_GAIN_IN_PLACE < (1 - MIN_GAIN) * best_microseconds:
-                break
-            context.report_progress(
-                f"{context.manifest.graphs[index].name} in the whole program",
-                done,
-                len(open_graphs),
-            )
-            for plan in finalists[index][1:]:
-                larger = is_large(plan) and not is_large(chosen[index])
-                other = program.capture({**chosen, index: plan}, _COMPARED_FORM)
-                try:
-                    faster, ours, theirs = _compare(
-                        watch,
-                        other,
-                        best[0],
-                        best_microseconds,
-                        _MIN_GAIN_OF_LARGE if larger else MIN_GAIN,
-                    )
-                    best_microseconds = theirs if faster else ours
-                    if faster:
-                        best[0], other = other, best[0]
-                        chosen[index] = plan
-                finally:
-                    other.close()
-    return chosen
-
-
-def _compare(
-    watch: Stopwatch,
-    new: Captured,
-    best: Captured,
-    best_microseconds: float | None,
-    min_gain: float = MIN_GAIN,
-) -> tuple[bool, float, float]:
-    """Compares a program with the best one so far. Stops once it is slower in most of the rounds,
-    of which the first ones are short.
-
-    Args:
-        watch: Times both.
-        new: The program.
-        best: The best one so far.
-        best_microseconds: Its time, if it is already timed.
-        min_gain: The share of the time of `best` that `new` must be below.
-
-    Returns:
-        Whether `new` is faster by more than noise, the time of `best` and the time of `new` in
-        microseconds.
-    """
-    from statistics import median  # imported here, because only measuring needs it
-
-    known: list[float | None] = [best_microseconds, None]
-    our = their = 0.0
-    for rounds, microseconds in (
-        (_SHORT_ROUNDS, _SHORT_ROUND_MICROSECONDS),
-        (ROUNDS, ROUND_MICROSECONDS),
-    ):
-        ours: list[float] = []
-        theirs: list[float] = []
-        slower = 0
-        while len(ours) < rounds and slower <= rounds // 2:
-            (our,), (their,) = watch.rounds(
-                [best, new], rounds=1, microseconds=microseconds, known=known
-            )
-            ours.append(our)
-            theirs.append(their)
-            slower += their >= our
-            known = [our, their]
-        our, their = median(ours), median(theirs)
-        if slower > rounds // 2:
-            return False, our, their
-    return their < our * min_gain, our, their
