@@ -205,6 +205,33 @@ def test_alternative_that_was_hardly_slower_is_measured() -> None:
     assert history.alternative_reason(GRAPH, split) is None
 
 
+@pytest.mark.parametrize(("dtype", "skips"), [("bfloat16", True), ("float32", False)])
+def test_alternatives_in_narrow_types_that_never_win_are_skipped(dtype: str, skips: bool) -> None:
+    history = History()
+
+    def graph(channels: int) -> Graph:
+        found = with_channels(channels)
+        *rest, result = found.tensors
+        return replace(found, tensors=(*rest, replace(result, dtype=dtype)))
+
+    def reason(first: str) -> str | None:
+        return history.alternative_reason(graph(8), GraphAlternative(0, f"{first} | bias", ()))
+
+    def note(slowdown: float, count: int) -> None:
+        for place in range(count):
+            history.note_alternative(graph(1 << place), "conv2d | relu", slowdown)
+
+    note(1.01, 9)
+    assert reason("conv2d") is None
+    note(1.01, 1)
+    expected = "10 alternatives of the program with its first step were all slower"
+    assert reason("conv2d") == (expected if skips else None)
+    assert reason("matmul") is None
+    # One that was as fast may win for other graphs.
+    note(1.0, 1)
+    assert reason("conv2d") is None
+
+
 @pytest.mark.parametrize(("channels", "alike"), [(64, True), (72, True), (128, False)])
 def test_alternatives_are_compared_for_graphs_of_the_same_size(channels: int, alike: bool) -> None:
     history, split = History(), GraphAlternative(0, "conv | bias", ())

@@ -16,7 +16,13 @@ from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.errors import CudaError, CudnnError, PlanError
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphStep
 
-from .history import MIN_ALTERNATIVE_GRAPHS, History, split_kind
+from .history import (
+    MIN_ALTERNATIVE_GRAPHS,
+    MIN_NARROW_ALTERNATIVES,
+    History,
+    narrow_kind,
+    split_kind,
+)
 from .levels import Level
 from .lower_bounds import LowerBound, speeds_of
 
@@ -49,15 +55,17 @@ class AlternativeTuner:
             return []
         tried = list(alternatives.of(graph)[: self._level.alternatives])
         if self._level.gives_up:
-            kinds = [split_kind(graph, each.name) for each in tried]
-            self._ahead.update(kinds)
-            tried = [
-                each
-                for each, kind in zip(tried, kinds, strict=True)
-                if self._ahead[kind] <= MIN_ALTERNATIVE_GRAPHS
-            ]
+            tried = [each for each in tried if self._is_probably_tried(graph, each.name)]
         found = [alternatives.graph(step) for alternative in tried for step in alternative.steps]
         return [(graph, build, self._level.of_step(graph)) for graph, build in found]
+
+    def _is_probably_tried(self, graph: Graph, alternative: str) -> bool:
+        """Whether the history will not have a reason to skip an alternative, if none wins."""
+        kinds = {split_kind(graph, alternative): MIN_ALTERNATIVE_GRAPHS}
+        if (narrow := narrow_kind(graph, alternative)) is not None:
+            kinds[narrow] = MIN_NARROW_ALTERNATIVES
+        self._ahead.update(kinds.keys())
+        return all(self._ahead[kind] <= most for kind, most in kinds.items())
 
     def plans(
         self,
