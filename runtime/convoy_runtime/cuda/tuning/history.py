@@ -39,8 +39,8 @@ _MIN_ALTERNATIVE_SLOWDOWNS: Final = ((1.15, 2), (1.05, 4))
 #: The number of graphs after which most alternatives are skipped.
 MIN_ALTERNATIVE_GRAPHS: Final = min(graphs for _, graphs in _MIN_ALTERNATIVE_SLOWDOWNS)
 #: If none of this many alternatives was faster than the best plan, the others of the program with
-#: the same first step are skipped, in types narrower than float32. On an H100, none of 249 in five
-#: convolutional networks and a transformer was faster, and their steps took a quarter of the time.
+#: the same first step are skipped, in types narrower than float32. On an H100, none of 249 in four
+#: convolutional networks and DaViT was faster, and their steps took a quarter of the time.
 MIN_NARROW_ALTERNATIVES: Final = 10
 #: After this many graphs, the list of a heuristic is cut: at the highest rank that was nearly as
 #: fast as the best one in any of them, plus this many ranks.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
@@ -58,12 +58,12 @@ def choose_in_context(
     Raises:
         CudaError: The program cannot be captured or run.
     """
-    calls = [site.graph for site in context.manifest.calls]
+    calls = Counter(site.graph for site in context.manifest.calls)
     is_large = has_large_workspace(context.manifest)
     finalists = {index: sorted(plans, key=is_large) for index, plans in finalists.items()}
 
     def share(index: int) -> float:
-        return calls.count(index) * (finalists[index][0].report.trials[0].microseconds or 0.0)
+        return calls[index] * (finalists[index][0].report.trials[0].microseconds or 0.0)
 
     chosen = {index: plans[0] for index, plans in finalists.items()}
     changes = _changes(context.manifest, finalists)
