@@ -227,7 +227,7 @@ def test_alternatives_in_narrow_types_that_never_win_are_skipped(dtype: str, ski
     expected = "10 alternatives of the program with its first step were all slower"
     assert reason("conv2d") == (expected if skips else None)
     assert reason("matmul") is None
-    # One that was as fast may win for other graphs.
+    # An alternative that ties with the best plan may be faster for another graph.
     note(1.0, 1)
     assert reason("conv2d") is None
 

@@ -156,7 +156,7 @@ def test_similar_graphs_change_together() -> None:
     finalists["a3"] = [plan(0, 5.0), plan(1, 5.0)]
     finalists["a3"][0].report.name = "engine 7"
     places, compared = choose(finalists, (0, 1, 2), watch)
-    assert compared == ["a1 and 1 similar graphs", "a3"]
+    assert compared == ["a1 and 1 similar graph", "a3"]
     assert places == [1, 1, 0]
     # A difference in a knob is one in the plan.
     finalists["a2"][1].report.knobs["STAGES"] = 3

@@ -16,6 +16,7 @@ from convoy_runtime.manifest import Graph, GraphAlternative, GraphTensor
 
 from .accuracy import is_exact
 from .candidates import Candidate
+from .levels import is_narrow
 from .race import HOST_MICROSECONDS
 
 __all__ = [
@@ -39,7 +40,7 @@ _MIN_ALTERNATIVE_SLOWDOWNS: Final = ((1.15, 2), (1.05, 4))
 #: The number of graphs after which most alternatives are skipped.
 MIN_ALTERNATIVE_GRAPHS: Final = min(graphs for _, graphs in _MIN_ALTERNATIVE_SLOWDOWNS)
 #: If none of this many alternatives was faster than the best plan, the others of the program with
-#: the same first step are skipped, in types narrower than float32. On an H100, none of 249 in four
+#: the same first step are skipped, in narrow graphs (`is_narrow`). On an H100, none of 249 in four
 #: convolutional networks and DaViT was faster, and their steps took a quarter of the time.
 MIN_NARROW_ALTERNATIVES: Final = 10
 #: After this many graphs, the list of a heuristic is cut: at the highest rank that was nearly as
@@ -66,7 +67,7 @@ class History:
         self._engines: defaultdict[object, list[dict[int, float]]] = defaultdict(list)
         self._exact: set[int] = set()
         self._alternatives: defaultdict[object, list[float]] = defaultdict(list)
-        #: The slowdowns of the alternatives in narrow types, by first step.
+        #: The slowdowns of the alternatives of narrow graphs, by first step.
         self._narrow: defaultdict[object, list[float]] = defaultdict(list)
         self._ranks: defaultdict[tuple[object, str], list[int]] = defaultdict(list)
         #: The answers of engines: number of refusals, 0 if an engine has supported any graph.
@@ -232,9 +233,10 @@ def _unaligned(tensor: GraphTensor) -> tuple[int, ...]:
     return tensor.shape[:2] if len(tensor.shape) > _MATRIX_RANK else tensor.shape
 
 
-def narrow_kind(graph: Graph, alternative: str) -> object | None:
-    """Returns a key for alternatives with the same first step, e.g. conv2d; None for float32."""
-    return None if graph.tensors[-1].dtype == "float32" else alternative.partition(" | ")[0]
+def narrow_kind(graph: Graph, alternative: str) -> str | None:
+    """Returns a key for alternatives with the same first step, e.g. conv2d; None for a graph that
+    is not narrow."""
+    return alternative.partition(" | ")[0] if is_narrow(graph) else None
 
 
 def split_kind(graph: Graph, alternative: str) -> object:

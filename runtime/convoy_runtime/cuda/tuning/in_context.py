@@ -82,7 +82,8 @@ def choose_in_context(
             if sum(map(share, change)) * _MAX_GAIN_IN_PLACE < (1 - MIN_GAIN) * best_microseconds:
                 break
             names = [context.manifest.graphs[index].name for index in change]
-            others = f" and {len(names) - 1} similar graphs" if names[1:] else ""
+            more = len(names) - 1
+            others = f" and {more} similar graph{'s' if more > 1 else ''}" if more else ""
             context.report_progress(f"{names[0]}{others} in the whole program", done, len(changes))
             larger = any(
                 is_large(plan) and not is_large(chosen[index]) for index, plan in change.items()

@@ -10,7 +10,7 @@ from typing import Final
 from convoy_runtime.manifest import Graph
 from convoy_runtime.value_types import value_type
 
-__all__ = ["ALL", "TUNE_LEVELS", "Level"]
+__all__ = ["ALL", "TUNE_LEVELS", "Level", "is_narrow"]
 
 #: A limit above the number of plans of any source.
 ALL: Final = 1000
@@ -38,7 +38,7 @@ class Level:
         last_resort: The source of a plan that compiles a kernel if no other plan can be built. If
             set, `sources` give no such plans.
         of_steps: The level for the steps of alternatives; None for this one.
-        of_narrow_steps: The same for steps without a tensor of float32; None for `of_steps`.
+        of_narrow_steps: The same for narrow steps (`is_narrow`); None for `of_steps`.
     """
 
     name: str
@@ -59,9 +59,12 @@ class Level:
     def of_step(self, graph: Graph) -> Level:
         """Returns the level for `graph`, a step of an alternative."""
         wide = self.of_steps or self
-        if any(tensor.dtype == "float32" for tensor in graph.tensors):
-            return wide
-        return self.of_narrow_steps or wide
+        return (self.of_narrow_steps or wide) if is_narrow(graph) else wide
+
+
+def is_narrow(graph: Graph) -> bool:
+    """Returns whether no tensor of `graph` is float32."""
+    return all(tensor.dtype != "float32" for tensor in graph.tensors)
 
 
 #: For a step, quick tuning measures cuDNN's first choice and all engines that compile no kernel,
