@@ -258,15 +258,17 @@ class _Run:
                 ("dynamic", lambda batch: program(*inputs[batch]), batches),
                 ("static", lambda batch: static[batch](*inputs[batch]), next_points),
             ):
-                found[name] = percentiles_of(call_times(call, order, self._synchronize))
+                measured = {name: call_times(call, order, self._synchronize)}
                 if self.target == "cuda":
-                    found[f"{name}, GPU time"] = percentiles_of(gpu_times(call, order))
-        for name, each in found.items():
-            shown = ", ".join(f"{percent} {value:.3f}" for percent, value in each.items())
-            print(
-                f"  {self.plan.calls} calls of batches 1 to {most}, {name}: {shown} of the size's "
-                "median"
-            )
+                    measured[f"{name}, GPU time"] = gpu_times(call, order)
+                for kind, times in measured.items():
+                    found[kind] = percentiles_of(times)
+                    shown = ", ".join(f"{each} {value:.3f}" for each, value in found[kind].items())
+                    print(
+                        f"  {self.plan.calls} calls of batches 1 to {most}, {kind}: {shown} of the "
+                        "size's median",
+                        flush=True,
+                    )
         return found
 
     def _choice_microseconds(self) -> float:
