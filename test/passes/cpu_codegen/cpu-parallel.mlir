@@ -60,3 +60,36 @@ func.func @scratch(%x: memref<8xf32>) attributes {tcp.target = "cpu"} {
   }
   return
 }
+
+// The offset of a slice is an argument, so that loops over several slices share one body. A loop with a subview has
+// the offset in the types of its ops.
+
+// CHECK:       func.func private @slices_parallel_0(%{{.*}}: index, %{{.*}}: index, %[[X:.*]]: memref<4xf32, strided<[2]>>, %[[OFFSET:.*]]: index) {
+// CHECK:         %[[S:.*]] = memref.reinterpret_cast %[[X]] to offset: [%[[OFFSET]]], sizes: [4], strides: [2] : memref<4xf32, strided<[2]>> to memref<4xf32, strided<[2], offset: ?>>
+// CHECK:         memref.store %{{.*}}, %[[S]]
+// CHECK:       func.func private @slices_parallel_1(%{{.*}}: index, %{{.*}}: index, %{{.*}}: memref<4xf32, strided<[2], offset: 5>>) {
+// CHECK-LABEL: func.func @slices
+// CHECK-SAME:    (%[[A:.*]]: memref<24xf32>)
+// CHECK:         %[[ONE:.*]] = memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [4], strides: [2] : memref<4xf32, strided<[2], offset: 3>> to memref<4xf32, strided<[2]>>
+// CHECK:         call @slices_parallel_0(%{{.*}}, %{{.*}}, %[[ONE]], %c3{{.*}})
+// CHECK:         call @slices_parallel_0(%{{.*}}, %{{.*}}, %{{.*}}, %c5{{.*}})
+// CHECK:         call @slices_parallel_1(
+func.func @slices(%x: memref<24xf32>) attributes {tcp.target = "cpu"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %one = arith.constant 1.0 : f32
+  %y = memref.subview %x[3] [4] [2] : memref<24xf32> to memref<4xf32, strided<[2], offset: 3>>
+  %z = memref.subview %x[5] [4] [2] : memref<24xf32> to memref<4xf32, strided<[2], offset: 5>>
+  scf.parallel (%i) = (%c0) to (%c4) step (%c1) {
+    memref.store %one, %y[%i] : memref<4xf32, strided<[2], offset: 3>>
+  }
+  scf.parallel (%i) = (%c0) to (%c4) step (%c1) {
+    memref.store %one, %z[%i] : memref<4xf32, strided<[2], offset: 5>>
+  }
+  scf.parallel (%i) = (%c0) to (%c4) step (%c1) {
+    %part = memref.subview %z[1] [1] [1] : memref<4xf32, strided<[2], offset: 5>> to memref<1xf32, strided<[2], offset: 7>>
+    memref.store %one, %part[%c0] : memref<1xf32, strided<[2], offset: 7>>
+  }
+  return
+}
