@@ -842,6 +842,34 @@ def TcpSinkReshapesPass : StaticShapesPass<"tcp-sink-reshapes", "::mlir::func::F
   let statistics = [Statistic<"sunkCount", "sunk", "reshapes moved">];
 }
 
+def TcpShareConcatsPass : StaticShapesPass<"tcp-share-concats", "::mlir::func::FuncOp"> {
+  let summary = "insert the inputs of concats that contain each other into one tensor";
+  let description = [{
+    A concat on the CPU of which consecutive inputs are the inputs of an earlier one, or its result,
+    gets one tensor with it, if nothing reads the earlier one afterwards. The earlier concat is a
+    slice of that tensor. Layers of a dense block copy each input once then, or write it in place.
+
+    ```mlir
+    %c = tcp.concat %a, %b {dim = 1 : i64} : tensor<4x2xf32>, tensor<4x3xf32> -> tensor<4x5xf32>
+    %d = "layer"(%c) : (tensor<4x5xf32>) -> tensor<4x3xf32>
+    %e = tcp.concat %a, %b, %d {dim = 1 : i64} : tensor<4x2xf32>, tensor<4x3xf32>, tensor<4x3xf32> -> tensor<4x8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = tensor.empty() : tensor<4x8xf32>
+    %1 = tensor.insert_slice %a into %0[0, 0] [4, 2] [1, 1] : tensor<4x2xf32> into tensor<4x8xf32>
+    %2 = tensor.insert_slice %b into %1[0, 2] [4, 3] [1, 1] : tensor<4x3xf32> into tensor<4x8xf32>
+    %c = tensor.extract_slice %2[0, 0] [4, 5] [1, 1] : tensor<4x8xf32> to tensor<4x5xf32>
+    %d = "layer"(%c) : (tensor<4x5xf32>) -> tensor<4x3xf32>
+    %e = tensor.insert_slice %d into %2[0, 5] [4, 3] [1, 1] : tensor<4x3xf32> into tensor<4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"sharedCount", "shared", "concats that share a tensor">];
+}
+
 def ConvertTcpToLinalgPass : StaticShapesPass<"convert-tcp-to-linalg", "::mlir::func::FuncOp"> {
   let summary = "lower tcp ops to linalg on tensors";
   let description = [{
