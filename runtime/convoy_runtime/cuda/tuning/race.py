@@ -111,17 +111,23 @@ class Race:
         return reference
 
     @part("timing plans")
-    def time(self, candidates: Sequence[Candidate], level: Level) -> None:
+    def time(
+        self, candidates: Sequence[Candidate], level: Level, *, preliminary: bool = False
+    ) -> None:
         """Times the candidates that are not dropped, in more rounds for the fastest ones.
 
         Args:
             candidates: The candidates; sets their times.
             level: The tuning level, with the number of rounds.
+            preliminary: Whether the fastest ones are timed again, beside others. Then their last
+                heat is as short as the others.
         """
         with ExitStack() as captured:
-            self._time(candidates, level, captured)
+            self._time(candidates, level, captured, preliminary)
 
-    def _time(self, candidates: Sequence[Candidate], level: Level, stack: ExitStack) -> None:
+    def _time(
+        self, candidates: Sequence[Candidate], level: Level, stack: ExitStack, preliminary: bool
+    ) -> None:
         """Implements `time`. Captured graphs are closed with `stack`."""
         racing: list[tuple[Candidate, Captured, int]] = []
         known: list[float] = []
@@ -146,7 +152,7 @@ class Race:
             last = len(racing) <= FINALISTS
             rounds, microseconds = (
                 (level.rounds, _ROUND_MICROSECONDS)
-                if last
+                if last and not preliminary
                 else (_HEAT_ROUNDS, _HEAT_ROUND_MICROSECONDS)
             )
             times = self._watch.rounds(

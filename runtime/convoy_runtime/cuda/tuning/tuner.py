@@ -145,14 +145,16 @@ class Tuner:
                 race.run([*candidates, *others])
                 reference = reference_of(graph, candidates, others)
                 judge(graph, candidates, reference)
-                race.time(candidates, self._level)
+                race.time(candidates, self._level, preliminary=bool(later))
+                best = ranked(candidates)[:FINALISTS]
+                if later and best and self._is_enough(graph, best[0], rejected):
+                    race.time(best, self._level)
+                    later = []
             if later:
                 build_more = partial(
                     self._build_plans, graph, operations, later, rejected, seen, support, progress
                 )
-                reference = self._time_more(
-                    graph, candidates, reference, rejected, build_more, watch
-                )
+                reference = self._time_more(graph, candidates, reference, build_more, watch)
             if operations is not None:
                 self._knobs.search(
                     graph, operations, candidates, reference, seen, self._pool, watch, progress
@@ -204,22 +206,28 @@ class Tuner:
                 for each in close_calls
             ]
 
+    def _is_enough(self, graph: Graph, best: Candidate, rejected: list[str]) -> bool:
+        """Returns whether the fastest candidate of the first stage makes the second unnecessary. If
+        so, appends the reason to `rejected`."""
+        if not is_enough(graph, best.microseconds or 0.0, self._speeds):
+            return False
+        rejected.append(f"cuDNN's heuristics: {best.plan.report.name} is fast enough")
+        return True
+
     def _time_more(
         self,
         graph: Graph,
         candidates: list[Candidate],
         reference: Reference,
-        rejected: list[str],
         build: Callable[[], list[Plan]],
         watch: Stopwatch,
     ) -> Reference:
-        """Adds the candidates of the second stage, unless those of the first are fast enough.
+        """Times the candidates of the second stage beside the fastest ones of the first.
 
         Args:
             graph: The graph.
             candidates: Those of the first stage; receives the others.
             reference: The reference for the results.
-            rejected: Receives the reason if they are.
             build: Builds the plans of the second stage.
             watch: Times them.
 
@@ -227,9 +235,6 @@ class Tuner:
             The reference.
         """
         best = ranked(candidates)[:FINALISTS]
-        if best and is_enough(graph, best[0].microseconds or 0.0, self._speeds):
-            rejected.append(f"cuDNN's heuristics: {best[0].plan.report.name} is fast enough")
-            return reference
         more = [Candidate(plan) for plan in build()]
         candidates += more
         # A separate race, because workspaces may be larger.
