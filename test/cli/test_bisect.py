@@ -132,6 +132,18 @@ def test_ops_on_the_parts_of_complex_numbers() -> None:
     assert any("tcp.matmul" in each.probe.names and each.effect > 0 for each in found.ops)
 
 
+class _Nested(nn.Module):
+    def forward(self, x: Tensor) -> dict[str, object]:
+        return {"sum": x.exp() + 1, "parts": (x.sin(), [x.cos()])}
+
+
+def test_nested_results() -> None:
+    """The values of all ops are results in no structure."""
+    finding = _bisect(_Nested(), (torch.randn(2, 3),))
+    assert finding.culprit is None
+    assert len(finding.outputs) == 3
+
+
 def test_effects_are_of_the_op_alone() -> None:
     """An op with an error that no output depends on has no effect."""
 

@@ -162,7 +162,8 @@ def returning(
         function.attributes["res_attrs"] = ir.ArrayAttr.get(described)
         names = [each["tcp.output"].value for each in described]
         text = parsed.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
-    return replace(imported, text=text, outputs=tuple(names)), indices
+    # The values are a flat list, whatever the model returns.
+    return replace(imported, text=text, outputs=tuple(names), results=()), indices
 
 
 @dataclass(frozen=True)
