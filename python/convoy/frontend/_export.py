@@ -48,6 +48,7 @@ from convoy.frontend._linear_algebra import (
     without_linear_algebra_checks,
 )
 from convoy.frontend._objects import registered_results
+from convoy.frontend._packed import RecordPackedSequences
 from convoy.frontend._positions import position_decompositions
 from convoy.frontend._quantized import quantized_decompositions
 from convoy.frontend._recorded import RecordData, without_value_checks
@@ -131,7 +132,7 @@ def _exported(
         return program
 
     try:
-        with _without_graph(), RecordData(), ReadKnownNumbers(), restored_transforms():
+        with _without_graph(), _recorded_python():
             program = run(False)
         if not has_transforms(program):
             return program
@@ -158,14 +159,15 @@ def _exported(
 def _below_autograd(
     module: torch.nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
 ) -> torch.export.ExportedProgram:
-    with (
-        _without_graph(),
-        RecordData(),
-        ReadKnownNumbers(),
-        restored_transforms(),
-        without_linear_algebra_checks(),
-    ):
+    with _without_graph(), _recorded_python(), without_linear_algebra_checks():
         return export_below_autograd(module, inputs, kwargs, dynamic_shapes)
+
+
+@contextlib.contextmanager
+def _recorded_python() -> Iterator[None]:
+    """Records what Python code computes without ops."""
+    with RecordData(), ReadKnownNumbers(), RecordPackedSequences(), restored_transforms():
+        yield
 
 
 def _checked(

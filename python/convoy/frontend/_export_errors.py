@@ -16,7 +16,6 @@ from torch._subclasses.fake_tensor import (
 from torch.fx import Graph
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.fx.proxy import TracerBase
-from torch.nn.utils.rnn import PackedSequence
 from torch.utils import _pytree as pytree
 
 from convoy.frontend._source_lines import is_own, own_lines
@@ -31,10 +30,6 @@ _BACK_ENDS = re.compile(
 #: What torch.export says about tensors that are computed without an op that it records.
 NOT_RECORDED = "We found a fake tensor in the exported program constant's list"
 _NEEDS_REGISTRATION = re.compile(r"Found <class '([^']+)'> in output, which is not a known type")
-_PACKED_SEQUENCE = (
-    "the model has a PackedSequence, whose shapes depend on the values of the lengths; expected a "
-    "padded tensor"
-)
 _READS_VALUES = (
     "it reads the values of a tensor while the model is exported, where only shapes are known; "
     "expected a model that computes it after the compiled part"
@@ -53,12 +48,6 @@ _HIDDEN = (
 def reason_of_export(error: Exception) -> str:
     """The description in torch's message, without traces, lists of backends and advice on debugging
     torch."""
-    if any(
-        isinstance(value, PackedSequence)
-        for frame, _ in traceback.walk_tb(error.__traceback__)
-        for value in frame.f_locals.values()
-    ):
-        return _PACKED_SEQUENCE
     if isinstance(error, GuardOnDataDependentSymNode):
         return _DATA_DEPENDENT + _what_is_read(error)
     if NOT_RECORDED in str(error):

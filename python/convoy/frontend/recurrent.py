@@ -123,6 +123,11 @@ _CELLS: dict[str, _Make] = {
     "aten.rnn_tanh.input": _rnn(lambda b, x: b.unary(tcp.TanhOp, x)),
     "aten.rnn_relu.input": _rnn(lambda b, x: b.clamp(x, 0, None)),
 }
+#: The networks that `_packed.py` records.
+_PADDED_CELLS = {
+    f"convoy.padded_{name.removeprefix('aten.').removesuffix('.input')}": make
+    for name, make in _CELLS.items()
+}
 
 
 @converts(*_CELLS)
@@ -134,10 +139,37 @@ def recurrent(b: Builder, call: Call) -> Sequence[ir.Value]:
         msg = f"expected a network without dropout, or eval(), got dropout of {dropout}"
         raise Unsupported(msg)
     state = state if isinstance(state, list) else [state]
-    directions = 2 if bidirectional else 1
-    count = len(weights) // (layers * directions)
     if batch_first:
         x = b.transpose(x, [1, 0, 2])
+    x, *last = _layers(b, _CELLS[call.name], x, state, weights, biases, layers, bidirectional)
+    if batch_first:
+        x = b.transpose(x, [1, 0, 2])
+    return [x, *last]
+
+
+@converts(*_PADDED_CELLS)
+def padded_recurrent(b: Builder, call: Call) -> Sequence[ir.Value]:
+    """The networks of `_packed.py`. In a step that a sequence does not have, it keeps its state."""
+    x, valid, state, weights, biases, layers, bidirectional = call.args
+    valid = b.reshape(valid, (*type_of(valid).shape, 1))
+    make = _PADDED_CELLS[call.name]
+    return _layers(b, make, x, state, weights, biases, layers, bidirectional, valid)
+
+
+def _layers(
+    b: Builder,
+    make: _Make,
+    x: ir.Value,
+    state: Sequence[ir.Value],
+    weights: Sequence[ir.Value],
+    has_biases: bool,
+    layers: int,
+    bidirectional: bool,
+    valid: ir.Value | None = None,
+) -> list[ir.Value]:
+    """All layers: the outputs of the last one, and the last values of the state."""
+    directions = 2 if bidirectional else 1
+    count = len(weights) // (layers * directions)
     last: list[list[ir.Value]] = [[] for _ in state]
     for layer in range(layers):
         outputs = []
@@ -145,19 +177,18 @@ def recurrent(b: Builder, call: Call) -> Sequence[ir.Value]:
             index = layer * directions + direction
             *found, output = _direction(
                 b,
-                _CELLS[call.name],
+                make,
                 x,
                 [_element(b, part, index) for part in state],
                 weights[index * count : (index + 1) * count],
-                has_biases=biases,
+                valid,
+                has_biases=has_biases,
                 reverse=direction == 1,
             )
             outputs.append(output)
             for values, value in zip(last, found, strict=True):
                 values.append(b.reshape(value, (1, *type_of(value).shape)))
         x = b.concat(outputs, 2)
-    if batch_first:
-        x = b.transpose(x, [1, 0, 2])
     return [x, *(b.concat(values, 0) for values in last)]
 
 
@@ -167,11 +198,13 @@ def _direction(
     x: ir.Value,
     state: Sequence[ir.Value],
     weights: Sequence[ir.Value],
+    valid: ir.Value | None,
     *,
     has_biases: bool,
     reverse: bool,
 ) -> list[ir.Value]:
-    """One direction of a layer: the last state and the outputs of all steps."""
+    """One direction of a layer: the last state and the outputs of all steps. `valid` has the steps
+    of each sequence, [T, B, 1]."""
     of_input, of_state, *rest = weights
     biases, projection = (rest[:2], rest[2:]) if has_biases else ([], rest)
     matrices = [b.transpose(weight, [1, 0]) for weight in (of_state, *projection)]
@@ -180,13 +213,29 @@ def _direction(
     output = type_of(state[0])
     return b.scan(
         type_of(x).shape[0],
-        cell.step,
+        cell.step if valid is None else _kept_behind_the_end(cell.step),
         state,
-        [given],
+        [given] if valid is None else [given, valid],
         cell.invariant,
         [TensorType(output.shape, output.dtype)],
         reverse=reverse,
     )
+
+
+def _kept_behind_the_end(step: Step) -> Step:
+    """A step that keeps the state where its last element is false."""
+
+    def kept(
+        b: Builder,
+        state: Sequence[ir.Value],
+        element: Sequence[ir.Value],
+        invariant: Sequence[ir.Value],
+    ) -> Sequence[ir.Value]:
+        *given, valid = element
+        *new, output = step(b, state, given, invariant)
+        return [*(b.select(valid, a, old) for a, old in zip(new, state, strict=True)), output]
+
+    return kept
 
 
 def _element(b: Builder, x: ir.Value, index: int) -> ir.Value:
