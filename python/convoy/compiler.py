@@ -373,6 +373,10 @@ def compile_imported(
         "constants": constants,
         "aliases": dict(imported.aliases),
         "unused": list(imported.unused),
+        "compiled_in": {
+            name: host_tensor(buffer, name).array.tobytes().hex()
+            for name, buffer in imported.compiled_in.items()
+        },
     }
     for name in ("arguments", "results"):
         if nodes := getattr(imported, name):

@@ -62,6 +62,10 @@ typedef struct Safetensors {
 ConvoyStatus readSafetensors(Range file, const char *name, ConvoyStatus status, Pool *pool,
                              Safetensors *found, ConvoyError *error);
 
+/// Finds the bytes of a tensor of any dtype and shape. `found` is empty if there is none.
+ConvoyStatus findBytes(const Safetensors *file, const char *name, ConvoyStatus status, Range *found,
+                       ConvoyError *error);
+
 /// Finds a tensor.
 ///
 /// \param file    The file.

@@ -30,6 +30,27 @@ ConvoyStatus readSafetensors(Range file, const char *name, ConvoyStatus status, 
   return CONVOY_SUCCESS;
 }
 
+/// The bytes of the tensor that `entry` of the header describes.
+static ConvoyStatus readOffsets(const Safetensors *file, const char *name, const Json *entry,
+                                ConvoyStatus status, Range *found, ConvoyError *error) {
+  const Json *offsets = jsonField(entry, "data_offsets", JSON_LIST);
+  if (!offsets || offsets->count != 2 || offsets->first->kind != JSON_INTEGER ||
+      offsets->first->next->kind != JSON_INTEGER)
+    return fail(error, status, "%s: %s: expected two data_offsets", file->name, name);
+  int64_t begin = offsets->first->integer, end = offsets->first->next->integer;
+  if (begin < 0 || end < begin || (uint64_t)end > file->data.bytes)
+    return fail(error, status, "%s: %s: its bytes are outside the file", file->name, name);
+  *found = (Range){file->data.data + begin, (size_t)(end - begin)};
+  return CONVOY_SUCCESS;
+}
+
+ConvoyStatus findBytes(const Safetensors *file, const char *name, ConvoyStatus status, Range *found,
+                       ConvoyError *error) {
+  *found = (Range){0};
+  const Json *entry = jsonField(file->header, name, JSON_OBJECT);
+  return entry ? readOffsets(file, name, entry, status, found, error) : CONVOY_SUCCESS;
+}
+
 ConvoyStatus findTensor(const Safetensors *file, const char *name, const ConvoyTensor *tensor,
                         ConvoyStatus status, Range *found, ConvoyError *error) {
   *found = (Range){0};
@@ -38,7 +59,6 @@ ConvoyStatus findTensor(const Safetensors *file, const char *name, const ConvoyT
     return CONVOY_SUCCESS;
   const Json *dtype = jsonField(entry, "dtype", JSON_STRING);
   const Json *shape = jsonField(entry, "shape", JSON_LIST);
-  const Json *offsets = jsonField(entry, "data_offsets", JSON_LIST);
   const char *expected = kDtypes[tensor->dtype].safetensors;
   if (!dtype || strcmp(dtype->string, expected) != 0)
     return fail(error, status, "%s: %s: expected dtype %s, got %s", file->name, name, expected,
@@ -50,13 +70,12 @@ ConvoyStatus findTensor(const Safetensors *file, const char *name, const ConvoyT
   if (!equal)
     return fail(error, status, "%s: %s: the shape differs from that of the program", file->name,
                 name);
-  if (!offsets || offsets->count != 2 || offsets->first->kind != JSON_INTEGER ||
-      offsets->first->next->kind != JSON_INTEGER)
-    return fail(error, status, "%s: %s: expected two data_offsets", file->name, name);
-  int64_t begin = offsets->first->integer, end = offsets->first->next->integer;
-  if (begin < 0 || end < begin || (uint64_t)end > file->data.bytes ||
-      (uint64_t)(end - begin) != tensor->bytes)
+  Range bytes;
+  ConvoyStatus outside = readOffsets(file, name, entry, status, &bytes, error);
+  if (outside)
+    return outside;
+  if (bytes.bytes != tensor->bytes)
     return fail(error, status, "%s: %s: its bytes are outside the file", file->name, name);
-  *found = (Range){file->data.data + begin, tensor->bytes};
+  *found = bytes;
   return CONVOY_SUCCESS;
 }

@@ -74,6 +74,36 @@ static ConvoyStatus findWeight(const Artifact *artifact, const Safetensors *give
   return status;
 }
 
+/// Whether bytes are those of a hexadecimal text.
+static bool equalsHex(Range bytes, const char *text) {
+  static const char kDigits[] = "0123456789abcdef";
+  if (strlen(text) != 2 * bytes.bytes)
+    return false;
+  const uint8_t *data = bytes.data;
+  for (size_t i = 0; i < bytes.bytes; ++i)
+    if (text[2 * i] != kDigits[data[i] >> 4] || text[2 * i + 1] != kDigits[data[i] & 15])
+      return false;
+  return true;
+}
+
+/// Checks that buffers on which the model branches have the values that it is compiled for.
+static ConvoyStatus checkCompiledIn(const Artifact *artifact, const Safetensors *given,
+                                    ConvoyError *error) {
+  const Json *known = jsonField(artifact->manifest, "compiled_in", JSON_OBJECT);
+  for (const Json *each = known ? known->first : NULL; each; each = each->next) {
+    Range found;
+    ConvoyStatus status = findBytes(given, each->key, CONVOY_BAD_ARGUMENT, &found, error);
+    if (status)
+      return status;
+    if (found.data && (each->kind != JSON_STRING || !equalsHex(found, each->string)))
+      return fail(error, CONVOY_BAD_ARGUMENT,
+                  "%s: %s: its value is not the one that the program is compiled for; compile the "
+                  "model again",
+                  given->name, each->key);
+  }
+  return CONVOY_SUCCESS;
+}
+
 /// Prepares the weights of a safetensors file with the code of the artifact.
 static ConvoyStatus prepareWeights(const Artifact *artifact, const Library *library,
                                    const char *path, Pointers *prepared, ConvoyError *error) {
@@ -92,6 +122,8 @@ static ConvoyStatus prepareWeights(const Artifact *artifact, const Library *libr
     status = readFile(path, CONVOY_BAD_ARGUMENT, &file.data, &file.bytes, error);
   if (!status)
     status = readSafetensors(file, path, CONVOY_BAD_ARGUMENT, &pool, &given, error);
+  if (!status)
+    status = checkCompiledIn(artifact, &given, error);
   if (!status && member.data)
     status = readSafetensors(member, "constants.safetensors", CONVOY_BAD_ARTIFACT, &pool,
                              &constants, error);

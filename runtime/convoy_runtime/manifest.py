@@ -378,6 +378,15 @@ class Manifest:
         default=(),
         metadata=about("Names in a state dict that no output depends on.", TEXTS, OMITTED),
     )
+    compiled_in: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata=about(
+            "The buffers that the model branches on: name in a state dict to the bytes of the "
+            "value that the program is compiled for, in hexadecimal.",
+            STRINGS,
+            OMITTED,
+        ),
+    )
     arguments: tuple[Node, ...] = field(
         default=(),
         metadata=about(

@@ -38,7 +38,8 @@ def prepare_weights(
         source: A .safetensors file, or a mapping from names to host arrays, e.g. a state_dict, with
             exactly the names, shapes and dtypes of `manifest.weights`, except those in `constants`.
             A shared tensor may have any of its names. `manifest.unused` and BatchNorm's
-            `num_batches_tracked` are ignored, because inference does not read them.
+            `num_batches_tracked` are ignored, because inference does not read them. Those of
+            `manifest.compiled_in` have the values there.
         constants: The weights that are not in a state dict.
 
     Returns:
@@ -101,7 +102,7 @@ def _given_weights(
     if not isinstance(source, Mapping):
         origin, source = str(source), _read_file(Path(source))
     expected = {spec.name: spec for spec in manifest.weights}
-    known = {*expected, *manifest.aliases, *manifest.unused}
+    known = {*expected, *manifest.aliases, *manifest.unused, *manifest.compiled_in}
     problems = [
         f"{name}: unexpected"
         for name in source
@@ -113,6 +114,12 @@ def _given_weights(
         **source,
     }
     problems = [f"{name}: missing" for name in expected if name not in source] + problems
+    problems += [
+        f"{name}: its value is not the one that the program is compiled for; compile the model "
+        "again"
+        for name, text in manifest.compiled_in.items()
+        if name in source and _hex(source[name], name) != text
+    ]
     views: list[View] = []
     for name, spec in expected.items():
         if name not in source:
@@ -142,6 +149,12 @@ def _given_weights(
             problems=tuple(problems),
         )
     return [_readable(got) for got in views]
+
+
+def _hex(value: Any, name: str) -> str:
+    """The bytes of a host array as in `manifest.compiled_in`."""
+    array = value.array if isinstance(value, HostTensor) else host_array(view(value, name))
+    return array.tobytes().hex()
 
 
 def _real(value: Any) -> Any:

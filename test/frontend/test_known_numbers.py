@@ -5,15 +5,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from op_cases import Function
 from torch import Tensor, nn
 
 import convoy
+import convoy_runtime
 from convoy.errors import ExportError
+from convoy_runtime.errors import WeightsError
 
 
 def _positions(x: Tensor) -> Tensor:
@@ -71,7 +75,17 @@ def _scheduled(x: Tensor) -> Tensor:
     return x + torch.tensor([1.0, 2.0]).__array__().sum()
 
 
-@pytest.mark.parametrize("function", [_positions, _written, _several, _found, _counted, _scheduled])
+def _padded(x: Tensor) -> Tensor:
+    """Sizes in tuples, which PyTorch reads without an op."""
+    extra = torch.tensor(7) - x.shape[1]
+    y = F.pad(x, (1, extra))
+    z = torch.zeros((extra - 1, torch.tensor(8)))
+    return torch.cat([y, z]) if y.shape[1] == 8 else y
+
+
+@pytest.mark.parametrize(
+    "function", [_positions, _written, _several, _found, _counted, _scheduled, _padded]
+)
 def test_branches_on_what_the_model_makes(function: Callable[[Tensor], Tensor]) -> None:
     x = torch.randn(2, 4)
     model = convoy.compile(Function(function).eval(), (x,), target="cpu")
@@ -113,3 +127,94 @@ def test_weights_are_not_known() -> None:
     """Other weights can be loaded."""
     with pytest.raises(ExportError, match="control flow or shapes that depend on the values"):
         convoy.compile(Weighted().eval(), (torch.ones(2),), target="cpu")
+
+
+class _Codebook(nn.Module):
+    """As the quantizers of audio codecs: flags and sizes in buffers."""
+
+    def __init__(self, *, is_initialized: bool = True) -> None:
+        super().__init__()
+        self.register_buffer("initialized", torch.tensor([is_initialized]))
+        self.register_buffer("sizes", torch.tensor([3, 1]))
+        self.register_buffer("stride", torch.tensor(2), persistent=False)
+        self.register_buffer("scale", torch.tensor(1.5))
+        self.register_buffer("same", self.initialized)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        if not self.initialized:
+            x = x * 2
+        length = torch.ceil(torch.tensor(x.shape[1]) / self.stride).long() * self.stride
+        a, b = x.split(self.sizes.tolist(), 1)
+        return F.pad(x, (0, length + 1 - x.shape[1])), a * self.scale, b + self.initialized
+
+
+def _codebook(x: Tensor, **options: bool) -> convoy.CompiledModel:
+    return convoy.compile(_Codebook(**options).eval(), (x,), target="cpu")
+
+
+@pytest.mark.parametrize("is_initialized", [True, False])
+def test_branches_on_buffers(is_initialized: bool) -> None:
+    x = torch.randn(2, 4)
+    compiled = _codebook(x, is_initialized=is_initialized)
+    model = _Codebook(is_initialized=is_initialized)
+    for got, expected in zip(compiled(x), model(x), strict=True):
+        torch.testing.assert_close(got, expected)
+    flag = f"0{int(is_initialized)}"
+    assert compiled.manifest.compiled_in == {
+        "initialized": flag,
+        "same": flag,
+        "sizes": "03" + 7 * "00" + "01" + 7 * "00",
+    }
+
+
+def test_buffers_that_are_compiled_in_keep_their_values(tmp_path: Path) -> None:
+    x = torch.randn(2, 4)
+    _codebook(x).save(tmp_path / "model.convoy")
+    program = convoy_runtime.load(tmp_path / "model.convoy")
+    state = _Codebook().state_dict() | {"scale": torch.tensor(3.0)}
+    program.load_weights(state)
+    torch.testing.assert_close(program(x)[1], x[:, :3] * 3)
+    message = "its value is not the one that the program is compiled for; compile the model again"
+    for name, other in (("initialized", [False]), ("sizes", [1, 3]), ("sizes", [3, 1, 0])):
+        with pytest.raises(WeightsError, match=f"{name}: {message}"):
+            program.load_weights(state | {name: torch.tensor(other)})
+
+
+class _Refused(nn.Module):
+    """Floats of a state dict are weights, which the program takes at any value, and so are large
+    tables."""
+
+    def __init__(self, buffer: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("buffer", buffer)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + 1 if self.buffer.sum() > 0 else x
+
+
+@pytest.mark.parametrize("buffer", [torch.tensor([1.0]), torch.ones(2000, dtype=torch.int64)])
+def test_branches_on_weights_are_refused(buffer: Tensor) -> None:
+    with pytest.raises(ExportError, match="control flow or shapes that depend on the values"):
+        convoy.compile(_Refused(buffer).eval(), (torch.ones(2),), target="cpu")
+
+
+class _Written(nn.Module):
+    """A flag that the model writes before it reads it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.tensor(0))
+        self.register_buffer("limit", torch.tensor(3), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        count = self.count.clone()
+        count += 2
+        count[()] = count + self.limit
+        return x + count if count == 5 else x
+
+
+def test_buffers_through_writes() -> None:
+    x = torch.randn(3)
+    compiled = convoy.compile(_Written().eval(), (x,), target="cpu")
+    torch.testing.assert_close(compiled(x), x + 5)
+    assert compiled.manifest.compiled_in == {"count": 8 * "00"}

@@ -260,6 +260,24 @@ def test_other_weights(
     assert (result.code, result.error) == (5, f"run: {tmp_path / 'w'}: {message}\n")
 
 
+@pytest.mark.parametrize("flag", [np.array([1, 171], np.int16), np.array([1], np.int16)])
+def test_buffers_that_are_compiled_in(
+    run: Runner, affine_so: bytes, tmp_path: Path, flag: np.ndarray
+) -> None:
+    """They have the value for which the program is compiled."""
+    manifest = affine_manifest(compiled_in={"flag": "0100ab00"})
+    write_artifact(tmp_path / "a", manifest, {"native.so": affine_so})
+    tensors = {"w": W, "s": S, "b": B, "flag": flag}
+    pieces = write_safetensors({k: HostTensor(v.dtype.name, v) for k, v in tensors.items()})
+    (tmp_path / "w").write_bytes(b"".join(pieces))
+    result = run("-w", tmp_path / "w", tmp_path / "a")
+    if flag.size == 2:
+        assert (result.code, result.error) == (0, "")
+        return
+    message = "its value is not the one that the program is compiled for; compile the model again"
+    assert (result.code, result.error) == (5, f"run: {tmp_path / 'w'}: flag: {message}\n")
+
+
 def test_wrong_abi(run: Runner, compile_c: Callable[..., bytes], tmp_path: Path) -> None:
     native = compile_c("affine.c", "-DABI=99")
     write_artifact(tmp_path / "a", affine_manifest(), {"native.so": native}, PREPARED)

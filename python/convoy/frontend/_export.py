@@ -5,22 +5,15 @@ Convoy's."""
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import io
 import logging
 import math
 import os
-import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import (
-    FakeTensor,
-)
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
 from convoy.errors import (
@@ -29,33 +22,22 @@ from convoy.errors import (
     first_line,
 )
 from convoy.frontend._custom_ops import inline_custom_ops
-from convoy.frontend._export_errors import (
-    NOT_RECORDED,
-    VALUE_ERRORS,
-    last_user_line,
-    reason_of_export,
-)
-from convoy.frontend._gradients import (
-    export_below_autograd,
-    has_transforms,
-    restored_transforms,
-)
+from convoy.frontend._export_errors import last_user_line, reason_of_export
 from convoy.frontend._grouped import grouped_decompositions
 from convoy.frontend._higher_order import inline_higher_order
-from convoy.frontend._known_numbers import ReadKnownNumbers
 from convoy.frontend._linear_algebra import (
     linear_algebra_decompositions,
     without_linear_algebra_checks,
 )
 from convoy.frontend._objects import registered_results
-from convoy.frontend._packed import RecordPackedSequences
 from convoy.frontend._positions import position_decompositions
 from convoy.frontend._quantized import quantized_decompositions
-from convoy.frontend._recorded import RecordData, without_value_checks
+from convoy.frontend._recorded import without_value_checks
 from convoy.frontend._recurrent_shapes import recurrent_shapes
 from convoy.frontend._registry import CONVERTERS
+from convoy.frontend._run_export import COMPILED_IN, level, run_export, without_graph
 from convoy.frontend._source_lines import own_frames
-from convoy.frontend._tensor_numbers import has_static_sizes, use_tensors_for_numbers
+from convoy.frontend._tensor_numbers import use_tensors_for_numbers
 from convoy.frontend._vision import vision_decompositions
 
 __all__ = [
@@ -102,13 +84,13 @@ def export_module(
             warnings.catch_warnings(),
             torch.no_grad(),
             own_frames(),
-            _without_graph(),
+            without_graph(),
             recurrent_shapes(),
             without_value_checks(),
             registered_results(module),
         ):
             warnings.simplefilter("ignore")
-            program = _exported(module, inputs, dict(kwargs or {}), dynamic_shapes)
+            program = run_export(module, inputs, dict(kwargs or {}), dynamic_shapes)
             return _decomposed(program) if dynamic_shapes is None else program
     except Exception as error:
         reason = f"{last_user_line(error)}{reason_of_export(error)}{_narrow_hint(module)}"
@@ -116,68 +98,6 @@ def export_module(
         raise ExportError(msg) from error
     finally:
         torch.backends.mha.set_fastpath_enabled(fast_path)
-
-
-def _exported(
-    module: torch.nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
-) -> torch.export.ExportedProgram:
-    """Runs torch.export. Numbers for Python that it cannot make from tensors, such as `float(t)`
-    or `math.sqrt(t.item())`, are symbols in its strict mode, which reads the model's bytecode.
-    Gradients are recorded below autograd only, where the ops of layers are decomposed."""
-
-    def run(strict: bool) -> torch.export.ExportedProgram:
-        program: torch.export.ExportedProgram = torch.export.export(
-            module, inputs, kwargs, dynamic_shapes=dynamic_shapes, strict=strict
-        )
-        return program
-
-    try:
-        with _without_graph(), _recorded_python():
-            program = run(False)
-        if not has_transforms(program):
-            return program
-    except GuardOnDataDependentSymNode as error:
-        try:
-            with _without_graph(), _level("torch._dynamo", logging.CRITICAL + 1):
-                program = run(True)
-        except Exception:
-            raise error from None
-        if dynamic_shapes is None and not all(map(has_static_sizes, program.graph.nodes)):
-            raise
-        return _checked(program, error)
-    except VALUE_ERRORS:
-        raise
-    except Exception as error:
-        try:
-            program = _below_autograd(module, inputs, kwargs, dynamic_shapes)
-        except Exception:
-            raise error from None
-        return _checked(program, error)
-    return _checked(_below_autograd(module, inputs, kwargs, dynamic_shapes))
-
-
-def _below_autograd(
-    module: torch.nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
-) -> torch.export.ExportedProgram:
-    with _without_graph(), _recorded_python(), without_linear_algebra_checks():
-        return export_below_autograd(module, inputs, kwargs, dynamic_shapes)
-
-
-@contextlib.contextmanager
-def _recorded_python() -> Iterator[None]:
-    """Records what Python code computes without ops."""
-    with RecordData(), ReadKnownNumbers(), RecordPackedSequences(), restored_transforms():
-        yield
-
-
-def _checked(
-    program: torch.export.ExportedProgram, error: Exception | None = None
-) -> torch.export.ExportedProgram:
-    """A program of another mode of torch.export than its usual one, which alone checks whether the
-    program computes all its tensors."""
-    if any(isinstance(each, FakeTensor) for each in program.constants.values()):
-        raise RuntimeError(NOT_RECORDED) from error
-    return program
 
 
 def _narrow_hint(module: torch.nn.Module) -> str:
@@ -208,7 +128,7 @@ def read_exported(path: str | os.PathLike[str]) -> torch.export.ExportedProgram:
     """
     try:
         # The error below has the text of what torch.export logs.
-        with warnings.catch_warnings(), _level("torch.export", logging.CRITICAL):
+        with warnings.catch_warnings(), level("torch.export", logging.CRITICAL):
             warnings.simplefilter("ignore")
             return torch.export.load(path)
     except Exception as error:
@@ -229,7 +149,7 @@ def decompose(program: torch.export.ExportedProgram) -> torch.export.ExportedPro
         ExportError: A decomposition failed. `__cause__` is torch's error.
     """
     try:
-        with warnings.catch_warnings(), torch.no_grad(), _without_graph(), recurrent_shapes():
+        with warnings.catch_warnings(), torch.no_grad(), without_graph(), recurrent_shapes():
             warnings.simplefilter("ignore")
             return _decomposed(program)
     except Exception as error:
@@ -239,6 +159,7 @@ def decompose(program: torch.export.ExportedProgram) -> torch.export.ExportedPro
 
 def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     strides = _result_strides(program)
+    compiled_in = program.graph.output_node().meta.get(COMPILED_IN, {})
     table = decompositions()
     with without_linear_algebra_checks():
         result: torch.export.ExportedProgram = program.run_decompositions(table)
@@ -248,6 +169,7 @@ def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedP
     order = _use_decomposed_order(result)
     # Decomposed ops may return other strides.
     result.graph.output_node().meta[RESULT_STRIDES] = [strides[at] for at in order]
+    result.graph.output_node().meta[COMPILED_IN] = compiled_in
     return result
 
 
@@ -273,34 +195,6 @@ def _result_strides(program: torch.export.ExportedProgram) -> list[tuple[int, ..
     returned = program.graph.output_node().args[0]
     values = [each.meta["val"] if isinstance(each, torch.fx.Node) else each for each in returned]
     return [each.stride() if isinstance(each, torch.Tensor) else None for each in values]
-
-
-@contextlib.contextmanager
-def _without_graph() -> Iterator[None]:
-    """Drops the graph that torch.export writes to standard error before it raises an error: often
-    thousands of lines. The error names the line of the model."""
-    printed, graph = io.StringIO(), ""
-    shapes = _level("torch.fx.experimental.symbolic_shapes", logging.ERROR)
-    try:
-        with contextlib.redirect_stderr(printed), shapes:
-            yield
-    except Exception as error:
-        graph = f"{getattr(error, 'partial_fx_graph', '')}\n"
-        raise
-    finally:
-        sys.stderr.write(printed.getvalue().replace(graph, "") if graph else printed.getvalue())
-
-
-@contextlib.contextmanager
-def _level(name: str, level: int) -> Iterator[None]:
-    """Sets the level of a logger."""
-    log = logging.getLogger(name)
-    before = log.level
-    log.setLevel(level)
-    try:
-        yield
-    finally:
-        log.setLevel(before)
 
 
 def decompositions() -> dict[Any, Any]:

@@ -37,6 +37,7 @@ from convoy.frontend._export import (
 from convoy.frontend._inputs import check_exported, check_module
 from convoy.frontend._literals import Literals
 from convoy.frontend._real_view import real_view
+from convoy.frontend._run_export import COMPILED_IN
 from convoy.frontend._signature import (
     arguments_of,
     drop_constants,
@@ -68,6 +69,7 @@ class ImportedModule:
             buffers, and tensors made by the conversion.
         aliases: Other names of shared tensors to their names in `weights`.
         unused: Parameters and buffers that no output depends on.
+        compiled_in: Name in the `state_dict` to the buffer, of those that the model branches on.
         arguments: The structure of a call's arguments; empty if they are the inputs.
         results: The structure of the results; empty for a tensor and for a tuple of several.
     """
@@ -81,6 +83,7 @@ class ImportedModule:
     constants: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    compiled_in: Mapping[str, torch.Tensor] = field(default_factory=dict)
     arguments: tuple[Node, ...] = ()
     results: tuple[Node, ...] = ()
 
@@ -199,6 +202,7 @@ def import_program(
         _shared(_named_tensors(program, module), converted),
         program.graph_signature,
         structures,
+        program.graph.output_node().meta.get(COMPILED_IN, {}),
     )
 
 
@@ -261,6 +265,7 @@ def _imported(
     aliases: dict[str, str],
     signature: ExportGraphSignature,
     structures: tuple[tuple[Node, ...], tuple[Node, ...]],
+    compiled_in: Mapping[str, torch.Tensor],
 ) -> ImportedModule:
     kept = {
         spec.target
@@ -284,6 +289,7 @@ def _imported(
         constants=frozenset(converted.weights.keys() - kept),
         aliases=aliases,
         unused=tuple(unused),
+        compiled_in=compiled_in,
         arguments=structures[0],
         results=structures[1],
     )

@@ -2,7 +2,10 @@
 
 """Numbers, arrays and positions that Python reads from tensors which do not depend on inputs or
 weights, as in `if positions.max() > 4096`, where the model makes the positions itself. torch.export
-records ops on tensors without values, and refuses a branch on them."""
+records ops on tensors without values, and refuses a branch on them.
+
+Buffers that are not saved with the weights are known, too. Integers and bools that are, as a flag
+`initialized`, are known if the model cannot be exported otherwise: then they are compiled in."""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 import torch.utils._pytree as pytree
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
@@ -20,7 +24,7 @@ from torch.fx.node import map_arg
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 
-__all__ = ["ReadKnownNumbers"]
+__all__ = ["ReadKnownNumbers", "known_buffers"]
 
 _READS = {
     torch.Tensor.item,
@@ -47,16 +51,65 @@ _FINDS = {
     torch.masked_select,
     torch.unique,
 }
+#: Functions whose tuples of tensors are sizes.
+_SIZED = {
+    F.pad,
+    torch.zeros,
+    torch.ones,
+    torch.empty,
+    torch.full,
+    torch.reshape,
+    torch.Tensor.reshape,
+    torch.Tensor.view,
+    torch.Tensor.expand,
+    torch.Tensor.repeat,
+}
+#: Functions whose tuples of numbers and tensors are indices.
+_INDEXED = {torch.Tensor.__getitem__, torch.Tensor.__setitem__}
 #: Larger tensors are not computed.
 _MOST_ELEMENTS = 1 << 22
+#: Larger buffers are not compiled in.
+_MOST_COMPILED_IN = 1 << 10
+
+
+def known_buffers(module: torch.nn.Module, *, saved: bool) -> dict[str, torch.Tensor]:
+    """The buffers whose values may be known while a module is exported.
+
+    Args:
+        module: The module.
+        saved: Whether to include those that are saved with the weights and may be compiled in:
+            integers and bools of at most 1,024 elements.
+
+    Returns:
+        Name to buffer.
+    """
+    known = {}
+    for prefix, part in module.named_modules():
+        for name, buffer in part.named_buffers(recurse=False):
+            is_number = not (buffer.is_floating_point() or buffer.is_complex())
+            may_be_saved = saved and is_number and buffer.numel() <= _MOST_COMPILED_IN
+            is_usual = type(buffer) is torch.Tensor and not buffer.is_meta
+            if is_usual and (name in part._non_persistent_buffers_set or may_be_saved):
+                known[f"{prefix}.{name}" if prefix else name] = buffer
+    return known
 
 
 class ReadKnownNumbers(TorchFunctionMode):
-    """Computes the numbers while ops are recorded."""
+    """Computes the numbers while ops are recorded.
 
-    def __init__(self) -> None:
+    Args:
+        module: The module that is exported.
+        buffers: Those whose values are known, by name.
+
+    Attributes:
+        read: The names of buffers that numbers depend on.
+    """
+
+    def __init__(self, module: torch.nn.Module, buffers: Mapping[str, torch.Tensor]) -> None:
         super().__init__()
+        self._module, self._buffers = module, buffers
         self._values: dict[Graph, _Values] = {}
+        self.read: set[str] = set()
 
     def __torch_function__(
         self,
@@ -67,6 +120,8 @@ class ReadKnownNumbers(TorchFunctionMode):
     ) -> Any:
         known = self._known_arguments(args) if func in _READS or func in _FINDS else None
         if known is None:
+            if func not in _INDEXED:
+                args = [self._with_numbers(each, is_size=func in _SIZED) for each in args]
             return func(*args, **(kwargs or {}))
         with _disable_current_modes():
             # Copies, because an array shares the memory of its tensor.
@@ -74,6 +129,21 @@ class ReadKnownNumbers(TorchFunctionMode):
             found = func(*own, **(kwargs or {}))
         # A recorded copy, to which the model may write.
         return pytree.tree_map_only(torch.Tensor, torch.clone, found)
+
+    def _with_numbers(self, argument: Any, *, is_size: bool) -> Any:
+        """An argument; sizes in tuples, as in `F.pad(x, (2, extra))`, as numbers if they are
+        known."""
+        if type(argument) not in (tuple, list):
+            return argument
+        if not is_size and not any(isinstance(each, int) for each in argument):
+            return argument
+        return type(argument)(map(self._as_number, argument))
+
+    def _as_number(self, size: Any) -> Any:
+        if not isinstance(size, torch.Tensor) or size.is_floating_point() or size.dim():
+            return size
+        known = self._known_arguments([size])
+        return size if known is None else int(known[0])
 
     def _known_arguments(self, args: Sequence[Any]) -> list[Any] | None:
         """Arguments with the values of tensors; None if one is unknown."""
@@ -92,30 +162,49 @@ class ReadKnownNumbers(TorchFunctionMode):
         slot = get_proxy_slot(tensor, tracer, None)
         if slot is None:
             return None
-        values = self._values.setdefault(tracer.graph, _Values(tracer))
-        found: torch.Tensor | None = values.of(slot.proxy.node)
+        if (values := self._values.get(tracer.graph)) is None:
+            values = self._values[tracer.graph] = _Values(tracer, self._traced_buffers(tracer))
+        found: torch.Tensor | None
+        found, read = values.of(slot.proxy.node)
+        self.read |= read
         return found
+
+    def _traced_buffers(self, tracer: Any) -> dict[Node, tuple[str, torch.Tensor]]:
+        """The nodes of the buffers: while the module runs, its buffers are those of the trace."""
+        nodes = {}
+        for name, traced in self._module.named_buffers():
+            slot = get_proxy_slot(traced, tracer, None)
+            if name in self._buffers and slot is not None:
+                nodes[slot.proxy.node] = (name, self._buffers[name])
+        return nodes
 
 
 class _Values:
     """The values of the nodes of a graph that depend on constants only. They are computed in the
     order of the graph, because ops that are recorded may write to tensors."""
 
-    def __init__(self, tracer: Any) -> None:
-        self._root, self._graph = tracer.root, tracer.graph
+    def __init__(self, tracer: Any, buffers: Mapping[Node, tuple[str, torch.Tensor]]) -> None:
+        self._root, self._graph, self._buffers = tracer.root, tracer.graph, buffers
         self._last: Node = self._graph._root
         self._known: dict[Node, Any] = {}
+        self._read: dict[Node, set[str]] = {}
         self._attributes: dict[str, torch.Tensor] = {}
 
-    def of(self, node: Node) -> Any:
-        """The value of a node after all ops that are recorded; None if it is not known."""
+    def of(self, node: Node) -> tuple[Any, set[str]]:
+        """The value of a node after all ops that are recorded, None if it is not known, and the
+        names of the buffers that it depends on."""
         with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
             while self._last.next is not self._graph._root:
                 self._last = self._last.next
                 self._compute(self._last)
-        return self._known.get(node)
+        return self._known.get(node), self._read.get(node, set())
 
     def _compute(self, node: Node) -> None:
+        if node in self._buffers:
+            name, buffer = self._buffers[node]
+            if buffer.numel() <= _MOST_ELEMENTS:
+                self._known[node], self._read[node] = buffer.detach().clone(), {name}
+            return
         if node.op == "get_attr":
             value = self._attribute(str(node.target))
             if value is not None:
@@ -128,12 +217,25 @@ class _Values:
             args, kwargs = map_arg((node.args, node.kwargs), self._known.__getitem__)
             try:
                 self._known[node] = node.target(*args, **kwargs)  # type: ignore[operator]
+                self._note_reads(node)
                 return
             except (RuntimeError, NotImplementedError):  # the model gets the error of torch.export
                 pass
         if is_op:
             for written in _written(node):
                 self._forget(written)
+
+    def _note_reads(self, node: Node) -> None:
+        """The buffers that a value depends on, and with it the tensors that the op writes to."""
+        read = set().union(*(self._read.get(each, set()) for each in node.all_input_nodes))
+        if not read:
+            return
+        storages = {_storage(each) for each in _tensors(self._known[node])}
+        for changed in _written(node) if isinstance(node.target, OpOverload) else ():
+            storages |= {_storage(each) for each in _tensors(self._known[changed])}
+        for other, value in self._known.items():
+            if other is node or any(_storage(each) in storages for each in _tensors(value)):
+                self._read[other] = self._read.get(other, set()) | read
 
     def _is_computable(self, node: Node) -> bool:
         tags = getattr(node.target, "tags", ())

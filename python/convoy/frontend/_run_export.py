@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""The modes of torch.export in which a module is recorded: the usual one, and those that record
+more when it fails."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+from convoy.frontend._export_errors import NOT_RECORDED, VALUE_ERRORS
+from convoy.frontend._gradients import (
+    export_below_autograd,
+    has_transforms,
+    restored_transforms,
+)
+from convoy.frontend._known_numbers import ReadKnownNumbers, known_buffers
+from convoy.frontend._linear_algebra import without_linear_algebra_checks
+from convoy.frontend._packed import RecordPackedSequences
+from convoy.frontend._recorded import RecordData
+from convoy.frontend._tensor_numbers import has_static_sizes
+
+__all__ = ["COMPILED_IN", "level", "run_export", "without_graph"]
+
+#: In the metadata of the output node: name to buffer, of those whose values the model branches on.
+COMPILED_IN = "convoy_compiled_in"
+
+
+def run_export(
+    module: torch.nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
+) -> torch.export.ExportedProgram:
+    """Runs torch.export. Numbers for Python that it cannot make from tensors, such as `float(t)`
+    or `math.sqrt(t.item())`, are symbols in its strict mode, which reads the model's bytecode.
+    Gradients are recorded below autograd only, where the ops of layers are decomposed.
+
+    Args:
+        module: The module in evaluation mode.
+        inputs: The example inputs.
+        kwargs: The example keyword arguments.
+        dynamic_shapes: As of `torch.export.export`.
+
+    Returns:
+        The exported program. The output node has `COMPILED_IN` if there are such buffers.
+
+    Raises:
+        Exception: That of torch.export in its usual mode, if no mode records the module.
+    """
+
+    def run(strict: bool) -> torch.export.ExportedProgram:
+        program: torch.export.ExportedProgram = torch.export.export(
+            module, inputs, kwargs, dynamic_shapes=dynamic_shapes, strict=strict
+        )
+        return program
+
+    try:
+        with without_graph(), _recorded_python(module):
+            program = run(False)
+        if not has_transforms(program):
+            return program
+    except GuardOnDataDependentSymNode as error:
+        try:
+            with without_graph(), level("torch._dynamo", logging.CRITICAL + 1):
+                program = run(True)
+        except Exception:
+            return _with_buffers_compiled_in(module, run, error)
+        if dynamic_shapes is None and not all(map(has_static_sizes, program.graph.nodes)):
+            return _with_buffers_compiled_in(module, run, error)
+        return _checked(program, error)
+    except VALUE_ERRORS as error:
+        return _with_buffers_compiled_in(module, run, error)
+    except Exception as error:
+        try:
+            program = _below_autograd(module, inputs, kwargs, dynamic_shapes)
+        except Exception:
+            raise error from None
+        return _checked(program, error)
+    return _checked(_below_autograd(module, inputs, kwargs, dynamic_shapes))
+
+
+def _with_buffers_compiled_in(
+    module: torch.nn.Module,
+    run: Callable[[bool], torch.export.ExportedProgram],
+    error: Exception,
+) -> torch.export.ExportedProgram:
+    """Runs torch.export with the values of buffers such as flags, which the program then has in
+    place of them. Raises `error` if it still fails, or if there are no such buffers."""
+    buffers = known_buffers(module, saved=True)
+    saved = buffers.keys() - known_buffers(module, saved=False).keys()
+    if not saved:
+        raise error from None
+    try:
+        with without_graph(), _recorded_python(module, buffers) as numbers:
+            program = run(False)
+    except Exception:
+        raise error from None
+    read = {id(buffers[name]) for name in numbers.read & saved}
+    program.graph.output_node().meta[COMPILED_IN] = {
+        name: buffer
+        for name, buffer in module.named_buffers(remove_duplicate=False)
+        if id(buffer) in read
+    }
+    return program
+
+
+def _below_autograd(
+    module: torch.nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
+) -> torch.export.ExportedProgram:
+    with without_graph(), _recorded_python(module), without_linear_algebra_checks():
+        return export_below_autograd(module, inputs, kwargs, dynamic_shapes)
+
+
+@contextlib.contextmanager
+def _recorded_python(
+    module: torch.nn.Module, buffers: Mapping[str, torch.Tensor] | None = None
+) -> Iterator[ReadKnownNumbers]:
+    """Records what Python code computes without ops. `buffers` are those with known values; by
+    default those that are not saved with the weights."""
+    buffers = known_buffers(module, saved=False) if buffers is None else buffers
+    numbers = ReadKnownNumbers(module, buffers)
+    with RecordData(), numbers, RecordPackedSequences(), restored_transforms():
+        yield numbers
+
+
+def _checked(
+    program: torch.export.ExportedProgram, error: Exception | None = None
+) -> torch.export.ExportedProgram:
+    """A program of another mode of torch.export than its usual one, which alone checks whether the
+    program computes all its tensors."""
+    if any(isinstance(each, FakeTensor) for each in program.constants.values()):
+        raise RuntimeError(NOT_RECORDED) from error
+    return program
+
+
+@contextlib.contextmanager
+def without_graph() -> Iterator[None]:
+    """Drops the graph that torch.export writes to standard error before it raises an error: often
+    thousands of lines. The error names the line of the model."""
+    printed, graph = io.StringIO(), ""
+    shapes = level("torch.fx.experimental.symbolic_shapes", logging.ERROR)
+    try:
+        with contextlib.redirect_stderr(printed), shapes:
+            yield
+    except Exception as error:
+        graph = f"{getattr(error, 'partial_fx_graph', '')}\n"
+        raise
+    finally:
+        sys.stderr.write(printed.getvalue().replace(graph, "") if graph else printed.getvalue())
+
+
+@contextlib.contextmanager
+def level(name: str, level: int) -> Iterator[None]:
+    """Sets the level of a logger."""
+    log = logging.getLogger(name)
+    before = log.level
+    log.setLevel(level)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
