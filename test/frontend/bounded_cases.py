@@ -93,9 +93,14 @@ def _images(x: Tensor, weight: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _shared(x: Tensor) -> tuple[Tensor, ...]:
-    """One mask for several tensors, and for all rows of one."""
+    """One mask for several tensors, and for all rows of one. In PyTorch each masked_select has a
+    size of its own."""
     mask = x[0] > 0
-    return (x[1][mask] * x[2][mask]).sum(), x.masked_select(mask).sum(), x[:, mask].mean()
+    first, second = x[1].masked_select(mask), x[2].masked_select(mask)
+    return (
+        (x[1][mask] * x[2][mask]).sum(), x.masked_select(mask).sum(), x[:, mask].mean(),
+        first.mean(), second.mean(), second.std(), torch.cat([first, second]).amin(),
+    )  # fmt: skip
 
 
 BOUNDED_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [

@@ -123,9 +123,12 @@ class _Bounding(BoundedUses):
             indices = [mask]
         else:
             found = next(filter(_is_mask, indices))
-        # The size is a new one, unless another op has used the mask.
+        # The size is a new one, also if another op has used the mask.
         known = self._places[found][0] if found in self._places else None
-        name = known or next((each for each in names if each not in self._sizes), None)
+        new = next((each for each in names if each not in self._sizes), None)
+        name = known or new
+        if known is not None and new is not None:
+            self._sizes[new] = self._sizes[known]
         others = [each for each in indices if each is not None and not _is_mask(each)]
         if name is None or (others and self._names(x)):
             self._refuse(node, [])
