@@ -455,7 +455,7 @@ class _Linked:
     ("function", "message"),
     [
         (
-            lambda x: x[: int(x.sum().item())],  # data
+            lambda x: x + 1 if x.sum().item() > 2 else x,  # data
             "{place}the model has control flow or shapes that depend on the values of a tensor; "
             "expected dependence on the shapes of the inputs only: torch.where selects by values; "
             "the values are those of aten.item at {place}",
@@ -540,6 +540,18 @@ def test_op_without_conversion(function: object, op: str, reason: str) -> None:
             lambda x: (x, x.sum().item()),
             "output: the model returns a number that is read from a tensor; expected the tensor, "
             "without item()",
+        ),
+        (
+            lambda x: x[: int(x.sum().item())],
+            "aten.slice.Tensor: it has no conversion to tcp: the shape of its result depends on the "
+            "values of a tensor, and shapes are static; expected an op whose shapes depend on shapes "
+            "only, such as torch.where",
+        ),
+        (
+            lambda x: F.avg_pool1d(x[:, x.long().sum().item() :], 2),
+            "aten.avg_pool1d: a size of its operands is the number of elements that aten.slice.Tensor finds, "
+            "and it does more than to compute each of them by itself; expected an op along other dims, "
+            "a sum, a mean or a maximum, or torch.where in place of aten.slice.Tensor",
         ),
         (
             lambda x: x[x.long().sum().item() :],

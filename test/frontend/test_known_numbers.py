@@ -180,6 +180,26 @@ def test_buffers_that_are_compiled_in_keep_their_values(tmp_path: Path) -> None:
             program.load_weights(state | {name: torch.tensor(other)})
 
 
+@pytest.mark.parametrize("as_int", [False, True])
+def test_sizes_without_branches(as_int: bool) -> None:
+    """torch.export has symbols for these sizes, of which no form is static."""
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("size", torch.tensor(3))
+            self.norm = nn.BatchNorm1d(4)
+
+        def forward(self, x: Tensor) -> Tensor:
+            size = int(self.size) if as_int else self.size.item()
+            return self.norm(x)[:, :size]
+
+    x = torch.randn(2, 4)
+    compiled = convoy.compile(Model().eval(), (x,), target="cpu")
+    torch.testing.assert_close(compiled(x), Model().eval()(x))
+    assert list(compiled.manifest.compiled_in) == ["size"]
+
+
 class _Refused(nn.Module):
     """Floats of a state dict are weights, which the program takes at any value, and so are large
     tables."""

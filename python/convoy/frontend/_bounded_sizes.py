@@ -24,6 +24,7 @@ from torch.fx.node import map_arg
 from convoy.errors import UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._bounded_graph import BoundedSize
 from convoy.frontend._bounded_rules import NEUTRAL, keeps_apart, masked_index, takes_sizes
+from convoy.frontend._bounded_slices import WRITTEN_AS, use_masks_for_slices
 from convoy.frontend._bounded_uses import BoundedUses
 from convoy.frontend._export import decompositions
 from convoy.frontend._inline import arguments_by_name, inline, splice, trace
@@ -58,6 +59,7 @@ def bound_sizes(graph: Graph) -> bool:
     Raises:
         UnsupportedOpsError: The rows of such a tensor are not computed by themselves.
     """
+    use_masks_for_slices(graph)
     if not any(map(_is_source, graph.nodes)):
         return False
     _Bounding(graph).run()
@@ -165,7 +167,7 @@ class _Bounding(BoundedUses):
         places, count, valid = splice(
             self._graph, self._node, self._traced[kind], [mask], self._mode
         )
-        source = str(self._node.target).removesuffix(".default")
+        source = self._node.meta.get(WRITTEN_AS, str(self._node.target).removesuffix(".default"))
         self._sizes.setdefault(name, BoundedSize(bound, count, valid, source))
         made: Node = places
         self._symbols[made] = (name, None)

@@ -87,7 +87,8 @@ def known_buffers(module: torch.nn.Module, *, saved: bool) -> dict[str, torch.Te
     for prefix, part in module.named_modules():
         for name, buffer in part.named_buffers(recurse=False):
             is_number = not (buffer.is_floating_point() or buffer.is_complex())
-            may_be_saved = saved and is_number and buffer.numel() <= _MOST_COMPILED_IN
+            is_read = is_number and name != "num_batches_tracked"
+            may_be_saved = saved and is_read and buffer.numel() <= _MOST_COMPILED_IN
             is_usual = type(buffer) is torch.Tensor and not buffer.is_meta
             if is_usual and (name in part._non_persistent_buffers_set or may_be_saved):
                 known[f"{prefix}.{name}" if prefix else name] = buffer

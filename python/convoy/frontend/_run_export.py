@@ -60,22 +60,29 @@ def run_export(
         )
         return program
 
+    def is_static(program: torch.export.ExportedProgram) -> bool:
+        return dynamic_shapes is not None or all(map(has_static_sizes, program.graph.nodes))
+
     try:
         with without_graph(), _recorded_python(module):
             program = run(False)
         if not has_transforms(program):
-            return program
+            return program if is_static(program) else _with_buffers(module, run) or program
     except GuardOnDataDependentSymNode as error:
         try:
             with without_graph(), level("torch._dynamo", logging.CRITICAL + 1):
                 program = run(True)
         except Exception:
-            return _with_buffers_compiled_in(module, run, error)
-        if dynamic_shapes is None and not all(map(has_static_sizes, program.graph.nodes)):
-            return _with_buffers_compiled_in(module, run, error)
-        return _checked(program, error)
-    except VALUE_ERRORS as error:
-        return _with_buffers_compiled_in(module, run, error)
+            if (known := _with_buffers(module, run)) is None:
+                raise error from None
+            return known
+        return _checked(
+            program if is_static(program) else _with_buffers(module, run) or program, error
+        )
+    except VALUE_ERRORS:
+        if (known := _with_buffers(module, run)) is None:
+            raise
+        return known
     except Exception as error:
         try:
             program = _below_autograd(module, inputs, kwargs, dynamic_shapes)
@@ -85,29 +92,27 @@ def run_export(
     return _checked(_below_autograd(module, inputs, kwargs, dynamic_shapes))
 
 
-def _with_buffers_compiled_in(
-    module: torch.nn.Module,
-    run: Callable[[bool], torch.export.ExportedProgram],
-    error: Exception,
-) -> torch.export.ExportedProgram:
+def _with_buffers(
+    module: torch.nn.Module, run: Callable[[bool], torch.export.ExportedProgram]
+) -> torch.export.ExportedProgram | None:
     """Runs torch.export with the values of buffers such as flags, which the program then has in
-    place of them. Raises `error` if it still fails, or if there are no such buffers."""
+    place of them. None if it fails, or if the model reads no such buffer."""
     buffers = known_buffers(module, saved=True)
     saved = buffers.keys() - known_buffers(module, saved=False).keys()
     if not saved:
-        raise error from None
+        return None
     try:
         with without_graph(), _recorded_python(module, buffers) as numbers:
             program = run(False)
     except Exception:
-        raise error from None
+        return None
     read = {id(buffers[name]) for name in numbers.read & saved}
     program.graph.output_node().meta[COMPILED_IN] = {
         name: buffer
         for name, buffer in module.named_buffers(remove_duplicate=False)
         if id(buffer) in read
     }
-    return program
+    return program if read else None
 
 
 def _below_autograd(
