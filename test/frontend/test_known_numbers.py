@@ -218,6 +218,54 @@ def test_branches_on_weights_are_refused(buffer: Tensor) -> None:
         convoy.compile(_Refused(buffer).eval(), (torch.ones(2),), target="cpu")
 
 
+class _Changed(nn.Module):
+    """Buffers that the model assigns or writes to before it reads them."""
+
+    def __init__(self, change: Callable[[nn.Module, Tensor], object]) -> None:
+        super().__init__()
+        self.change, self.tied, self.same = change, nn.Linear(3, 3), nn.Linear(3, 3)
+        self.same.weight = self.tied.weight
+        self.register_buffer("a", torch.tensor(1), persistent=False)
+        self.register_buffer("b", torch.tensor(0), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.change(self, x)
+        return x * 2 if self.a.item() > 0 else x
+
+
+def _count(module: nn.Module, x: Tensor) -> None:
+    module.a = module.a - 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda module, x: None,
+        _count,
+        lambda module, x: module.a.sub_(1),
+        lambda module, x: module.a.copy_(module.b),
+    ],
+)
+def test_buffers_that_the_model_changes(change: Callable[[nn.Module, Tensor], object]) -> None:
+    x = torch.randn(3)
+    compiled = convoy.compile(_Changed(change).eval(), (x,), target="cpu")
+    torch.testing.assert_close(compiled(x), _Changed(change)(x))
+
+
+def _assign(module: nn.Module, x: Tensor) -> None:
+    module.a = (x.sum() > 100).long()
+
+
+def _swap(module: nn.Module, x: Tensor) -> None:
+    module.a, module.b = module.b, module.a
+
+
+@pytest.mark.parametrize("change", [_assign, _swap])
+def test_buffers_that_the_model_assigns(change: Callable[[nn.Module, Tensor], object]) -> None:
+    with pytest.raises(ExportError):
+        convoy.compile(_Changed(change).eval(), (torch.randn(3),), target="cpu")
+
+
 class _Written(nn.Module):
     """A flag that the model writes before it reads it."""
 

@@ -84,8 +84,8 @@ def known_buffers(module: torch.nn.Module, *, saved: bool) -> dict[str, torch.Te
         Name to buffer.
     """
     known = {}
-    for prefix, part in module.named_modules():
-        for name, buffer in part.named_buffers(recurse=False):
+    for prefix, part in module.named_modules(remove_duplicate=False):
+        for name, buffer in part.named_buffers(recurse=False, remove_duplicate=False):
             is_number = not (buffer.is_floating_point() or buffer.is_complex())
             is_read = is_number and name != "num_batches_tracked"
             may_be_saved = saved and is_read and buffer.numel() <= _MOST_COMPILED_IN
@@ -119,6 +119,13 @@ class ReadKnownNumbers(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
+        if torch.compiler.is_dynamo_compiling():  # the body of a higher-order op
+            return func(*args, **(kwargs or {}))
+        mode = get_proxy_mode()
+        if mode is not None and mode.tracer.graph not in self._values:
+            # Before the first op, because the model may assign and write to its buffers.
+            buffers = self._traced_buffers(mode.tracer)
+            self._values[mode.tracer.graph] = _Values(mode.tracer, buffers)
         known = self._known_arguments(args) if func in _READS or func in _FINDS else None
         if known is None:
             if func not in _INDEXED:
@@ -163,21 +170,26 @@ class ReadKnownNumbers(TorchFunctionMode):
         slot = get_proxy_slot(tensor, tracer, None)
         if slot is None:
             return None
-        if (values := self._values.get(tracer.graph)) is None:
-            values = self._values[tracer.graph] = _Values(tracer, self._traced_buffers(tracer))
         found: torch.Tensor | None
-        found, read = values.of(slot.proxy.node)
+        found, read = self._values[tracer.graph].of(slot.proxy.node)
         self.read |= read
         return found
 
     def _traced_buffers(self, tracer: Any) -> dict[Node, tuple[str, torch.Tensor]]:
-        """The nodes of the buffers: while the module runs, its buffers are those of the trace."""
+        """The arguments of the graph that are buffers: while the module runs, its tensors are those
+        of the trace. A buffer at another place than its own is one that the model assigned."""
+        arguments = [node for node in tracer.graph.nodes if node.op == "placeholder"]
         nodes = {}
-        for name, traced in self._module.named_buffers():
-            slot = get_proxy_slot(traced, tracer, None)
-            if name in self._buffers and slot is not None:
+        for place, (name, traced) in enumerate(self._tensors()):
+            slot = get_proxy_slot(traced, tracer, None) if name in self._buffers else None
+            if slot is not None and slot.proxy.node in arguments[place : place + 1]:
                 nodes[slot.proxy.node] = (name, self._buffers[name])
         return nodes
+
+    def _tensors(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """Parameters and buffers in the order in which they are arguments of the graph."""
+        yield from self._module.named_parameters(remove_duplicate=False)
+        yield from self._module.named_buffers(remove_duplicate=False)
 
 
 class _Values:
