@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import rnn
 
 __all__ = ["RECURRENT_CASES", "Recurrent"]
 
@@ -29,9 +30,21 @@ class Recurrent(nn.Module):
         return (output, *(last if isinstance(last, tuple) else [last]))
 
 
-def _network(kind: type[nn.RNNBase], **options: Any) -> Callable[[], nn.Module]:
+class _Packed(Recurrent):
+    """The same for sequences of several lengths, in an order of their own."""
+
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
+        packed = rnn.pack_padded_sequence(x, lengths, enforce_sorted=False)
+        output, last = self.network(packed)
+        padded, _ = rnn.pad_packed_sequence(output, total_length=_STEPS + 1)
+        return (padded, *(last if isinstance(last, tuple) else [last]))
+
+
+def _network(
+    kind: type[nn.RNNBase], module: type[nn.Module] = Recurrent, **options: Any
+) -> Callable[[], nn.Module]:
     def make() -> nn.Module:
-        return Recurrent(kind, _FEATURES, _HIDDEN, **options)
+        return module(kind, _FEATURES, _HIDDEN, **options)
 
     make.makes_module = True  # type: ignore[attr-defined]
     return make
@@ -74,4 +87,13 @@ RECURRENT_CASES += [
     ("lstm_projection", _network(nn.LSTM, proj_size=2, num_layers=2), _X),
     ("lstm_projection_no_bias", _network(nn.LSTM, proj_size=2, bias=False), _X),
     ("lstm_projection_state", _network(nn.LSTM, proj_size=2), _X, *_state(1, 2, _HIDDEN)),
+]
+RECURRENT_CASES += [
+    (
+        f"{name}_packed",
+        _network(kind, _Packed, bidirectional=True, **options),
+        _X,
+        torch.tensor([2, _STEPS, 1]),
+    )
+    for name, (kind, options) in _KINDS.items()
 ]
