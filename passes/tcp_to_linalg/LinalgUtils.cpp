@@ -69,6 +69,17 @@ Value filled(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape, Value va
   return linalg::FillOp::create(builder, loc, value, empty).getResult(0);
 }
 
+Value insertAlong(OpBuilder &builder, Location loc, Value part, Value whole, int64_t dim,
+                  int64_t offset) {
+  ArrayRef<int64_t> shape = tcp::shapeOf(part);
+  SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)),
+      strides(shape.size(), builder.getIndexAttr(1));
+  offsets[dim] = builder.getIndexAttr(offset);
+  return tensor::InsertSliceOp::create(builder, loc, part, whole, offsets,
+                                       getAsIndexOpFoldResult(builder.getContext(), shape),
+                                       strides);
+}
+
 AffineMap broadcastMap(MLIRContext *context, ArrayRef<int64_t> shape,
                        ArrayRef<int64_t> resultShape) {
   SmallVector<AffineExpr> results;

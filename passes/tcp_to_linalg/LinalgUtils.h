@@ -44,6 +44,10 @@ mlir::Value lowestOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type ty
 mlir::Value filled(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<int64_t> shape,
                    mlir::Value value);
 
+/// `whole` with `part` in it, from index `offset` of `dim` on.
+mlir::Value insertAlong(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value part,
+                        mlir::Value whole, int64_t dim, int64_t offset);
+
 /// The map that reads an operand of `shape` in loops over `resultShape` of the same rank: dims of
 /// size 1 read element 0.
 mlir::AffineMap broadcastMap(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape,

@@ -141,12 +141,10 @@ struct ConcatPattern : public OpConversionPattern<tcp::ConcatOp> {
       return success();
     }
     Value result = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
-    SmallVector<int64_t> offset(type.getRank(), 0), ones(type.getRank(), 1);
+    int64_t offset = 0;
     for (Value input : adaptor.getInputs()) {
-      result = tensor::InsertSliceOp::create(
-          rewriter, loc, input, result, indexAttrs(rewriter, offset),
-          indexAttrs(rewriter, shapeOf(input)), indexAttrs(rewriter, ones));
-      offset[dim] += shapeOf(input)[dim];
+      result = insertAlong(rewriter, loc, input, result, dim, offset);
+      offset += shapeOf(input)[dim];
     }
     rewriter.replaceOp(op, result);
     return success();

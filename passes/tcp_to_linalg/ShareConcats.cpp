@@ -104,11 +104,6 @@ static void share(Chain &chain) {
 
   OpBuilder builder(chain.front().op);
   auto type = cast<RankedTensorType>(last.getOutput().getType());
-  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
-      strides(type.getRank(), builder.getIndexAttr(1));
-  auto sizes = [&](Value value) {
-    return getAsIndexOpFoldResult(builder.getContext(), shapeOf(value));
-  };
   Value whole =
       tensor::EmptyOp::create(builder, last.getLoc(), type.getShape(), type.getElementType());
   for (auto [link, begin] : llvm::zip_equal(chain, begins)) {
@@ -116,17 +111,18 @@ static void share(Chain &chain) {
     builder.setInsertionPoint(op);
     int64_t offset = begin;
     for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-      offsets[dim] = builder.getIndexAttr(offset);
-      offset += shapeOf(input)[dim];
       if (i < link.first || i >= link.first + link.count)
-        whole = tensor::InsertSliceOp::create(builder, op.getLoc(), input, whole, offsets,
-                                              sizes(input), strides);
+        whole = insertAlong(builder, op.getLoc(), input, whole, dim, offset);
+      offset += shapeOf(input)[dim];
     }
     Value result = whole;
     if (op != last) {
+      SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
+          strides(type.getRank(), builder.getIndexAttr(1));
       offsets[dim] = builder.getIndexAttr(begin);
-      result = tensor::ExtractSliceOp::create(builder, op.getLoc(), whole, offsets,
-                                              sizes(op.getOutput()), strides);
+      result = tensor::ExtractSliceOp::create(
+          builder, op.getLoc(), whole, offsets,
+          getAsIndexOpFoldResult(builder.getContext(), shapeOf(op.getOutput())), strides);
     }
     op.getOutput().replaceAllUsesWith(result);
   }
