@@ -18,6 +18,8 @@ from torch import Tensor
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.overrides import TorchFunctionMode
 
+from convoy.frontend._recurrent_shapes import result_shapes
+
 __all__ = ["RecordPackedSequences"]
 
 _LIBRARY = torch.library.Library("convoy", "FRAGMENT")  # type: ignore[no-untyped-call]
@@ -44,9 +46,9 @@ def _shapes(
     bidirectional: bool,
 ) -> tuple[Tensor, ...]:
     """Tensors of the shapes and dtypes of the results."""
-    features = state[0].shape[2] * (2 if bidirectional else 1)
-    output = x.new_empty((*x.shape[:2], features))
-    return (output, *(part.new_empty(part.shape) for part in state))
+    return result_shapes(
+        x, state, weights, has_biases, num_layers, 0.0, False, bidirectional, False
+    )
 
 
 def _kernel_of(network: Callable[..., Any]) -> Callable[..., tuple[Tensor, ...]]:

@@ -17,7 +17,7 @@ from torch._decomp import decomposition_table
 from torch._ops import OpOverload
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 
-__all__ = ["recurrent_shapes"]
+__all__ = ["recurrent_shapes", "result_shapes"]
 
 _OPS = (
     torch.ops.aten.lstm.input,
@@ -58,12 +58,12 @@ def _shapes_or(decomposition: Callable[..., Any]) -> Callable[..., Any]:
     def kernel(*args: Any, **kwargs: Any) -> Any:
         if get_proxy_mode() is not None:
             return decomposition(*args, **kwargs)
-        return _results(*args, **kwargs)
+        return result_shapes(*args, **kwargs)
 
     return kernel
 
 
-def _results(
+def result_shapes(
     x: Tensor,
     state: Tensor | Sequence[Tensor],
     weights: Sequence[Tensor],
