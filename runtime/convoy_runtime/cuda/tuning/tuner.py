@@ -154,7 +154,7 @@ class Tuner:
                 build_more = partial(
                     self._build_plans, graph, operations, later, rejected, seen, support, progress
                 )
-                reference = self._time_more(graph, candidates, reference, build_more, watch)
+                reference = self._time_more(graph, candidates, best, reference, build_more, watch)
             if operations is not None:
                 self._knobs.search(
                     graph, operations, candidates, reference, seen, self._pool, watch, progress
@@ -218,6 +218,7 @@ class Tuner:
         self,
         graph: Graph,
         candidates: list[Candidate],
+        best: list[Candidate],
         reference: Reference,
         build: Callable[[], list[Plan]],
         watch: Stopwatch,
@@ -227,6 +228,7 @@ class Tuner:
         Args:
             graph: The graph.
             candidates: Those of the first stage; receives the others.
+            best: The fastest ones of the first stage.
             reference: The reference for the results.
             build: Builds the plans of the second stage.
             watch: Times them.
@@ -234,7 +236,6 @@ class Tuner:
         Returns:
             The reference.
         """
-        best = ranked(candidates)[:FINALISTS]
         more = [Candidate(plan) for plan in build()]
         candidates += more
         # A separate race, because workspaces may be larger.
