@@ -688,8 +688,9 @@ def TcpFormGroupsPass : StaticShapesPass<"tcp-form-groups", "::mlir::func::FuncO
     in `x * sigmoid(x)`, join together or not at all. Then the group grows by ops before the anchor,
     unless the kernel of a norm, a softmax or another elementwise op computes their operand and can
     compute them as well, and by ops that compute operands of those after it. Each candidate group is converted to its
-    `cudnn.graph`, and the support table is queried about the operations of that graph. Ops outside
-    of groups get the reason as `tcp.outside`. Functions with `tcp.target = "cpu"` are unchanged.
+    `cudnn.graph`, and the support table is queried about the operations of that graph. A group that
+    cuDNN has no engine for, and a kernel of Convoy computes, is marked `only_kernel`. Ops outside of
+    groups get the reason as `tcp.outside`. Functions with `tcp.target = "cpu"` are unchanged.
 
     ```mlir
     %0 = tcp.conv2d %x, %w {channels_last, ...} : tensor<1x56x56x64xf16>, tensor<64x3x3x64xf16> -> tensor<1x56x56x64xf16>
@@ -711,7 +712,8 @@ def TcpVerifyGroupsPass : StaticShapesPass<"tcp-verify-groups", "::mlir::ModuleO
   let summary = "check that each group is one graph that the support table accepts";
   let description = [{
     A group has one anchor and one result, and the table has a row for the role of each operation
-    that the group becomes. Does not change the module.
+    that the group becomes. The rows of `kernels` count if the group is marked `only_kernel`. Does
+    not change the module.
   }];
   let options = [Option<"supportTable", "support-table", "std::string", "", "file to read instead of the built-in support table">,
                  Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">];
@@ -732,7 +734,7 @@ def ConvertTcpToCudnnPass : StaticShapesPass<"convert-tcp-to-cudnn", "::mlir::Mo
   let summary = "convert groups to cuDNN graphs and calls of them";
   let description = [{
     Each `tcp.isolated_group` becomes a `cudnn.execute` of a `cudnn.graph`; equal groups share one
-    graph. The residual is added before the bias, the order of cuDNN's precompiled kernels.
+    graph. The mark `only_kernel` becomes its `cudnn.preference`. The residual is added before the bias, the order of cuDNN's precompiled kernels.
     Intermediate tensors are f32.
 
     ```mlir
@@ -799,7 +801,7 @@ def CudnnAddAlternativesPass : Pass<"cudnn-add-alternatives", "::mlir::ModuleOp"
     precompiled kernels require. Values between steps are rounded to the type of the anchor's
     operands, as PyTorch rounds the result of every op. Equal graphs share one symbol. An f32 stem,
     whose kernels use TF32, gets its convolution, which reads the NCHW image, and its pooling as
-    separate graphs. With `remarks` every missing alternative gets a remark with the reason.
+    separate graphs. A convolution marked `only_kernel` gets its parts that cuDNN has engines for. With `remarks` every missing alternative gets a remark with the reason.
 
     ```mlir
     cudnn.graph @conv2d_relu_0(%x: ..., %w: ...) -> ... { ... }
@@ -1183,8 +1185,8 @@ def AttachKernelsPass : Pass<"cudnn-attach-kernels", "::mlir::ModuleOp"> {
     geometry as constants. Variants differ in the sizes of tiles or strips, and in sums that are
     split over warps or the blocks of a cluster. `cudnn.kernels` lists the kernels;
     `cudnn.preference` selects the first kernel (`kernel`) or cuDNN's first plan (`plan`) for runs
-    without tuning. A graph marked `only_kernel`, a stem, always gets its kernel; a graph that only
-    alternatives use gets none. With `remarks` every other graph without kernels gets a remark with
+    without tuning. A graph marked `only_kernel` must get a kernel; a graph that only alternatives
+    use gets none. With `remarks` every other graph without kernels gets a remark with
     the reason.
   }];
   let options = [

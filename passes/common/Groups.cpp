@@ -19,7 +19,8 @@ FloatAttr numberOf(const OpOperand &operand) {
   return operand.getOwner()->hasTrait<Elementwise>() ? numberOf(operand.get()) : FloatAttr();
 }
 
-void outlineGroup(ArrayRef<Operation *> ops, Location loc, StringRef anchor, const Twine &pattern) {
+IsolatedGroupOp outlineGroup(ArrayRef<Operation *> ops, Location loc, StringRef anchor,
+                             const Twine &pattern) {
   llvm::SetVector<Value> inputs, numbers;
   for (Operation *op : ops)
     for (OpOperand &operand : op->getOpOperands())
@@ -52,6 +53,7 @@ void outlineGroup(ArrayRef<Operation *> ops, Location loc, StringRef anchor, con
   }
   builder.setInsertionPointToEnd(&body);
   YieldOp::create(builder, loc, result);
+  return group;
 }
 
 } // namespace convoy

@@ -13,6 +13,8 @@ namespace convoy {
 /// joined by '+'.
 inline constexpr llvm::StringLiteral kAnchorAttr = "anchor";
 inline constexpr llvm::StringLiteral kPatternAttr = "pattern";
+/// Of a group that cuDNN has no engine for, and a kernel of Convoy computes.
+inline constexpr llvm::StringLiteral kOnlyKernelAttr = "only_kernel";
 /// The reason why an op is in no group.
 inline constexpr llvm::StringLiteral kOutsideAttr = "tcp.outside";
 
@@ -23,9 +25,9 @@ mlir::FloatAttr numberOf(mlir::Value value);
 mlir::FloatAttr numberOf(const mlir::OpOperand &operand);
 
 /// Moves `ops` of one block into a group at the position of the last op. Only the last op's result
-/// may be used elsewhere. Scalar constants are cloned into the group.
-void outlineGroup(llvm::ArrayRef<mlir::Operation *> ops, mlir::Location loc, llvm::StringRef anchor,
-                  const llvm::Twine &pattern);
+/// may be used elsewhere. Scalar constants are cloned into the group. Returns the group.
+tcp::IsolatedGroupOp outlineGroup(llvm::ArrayRef<mlir::Operation *> ops, mlir::Location loc,
+                                  llvm::StringRef anchor, const llvm::Twine &pattern);
 
 } // namespace convoy
 

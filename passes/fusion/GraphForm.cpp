@@ -68,6 +68,8 @@ static std::optional<SupportQuery> queryOf(Operation *op) {
     ArrayRef<int64_t> x = conv.getInputType().getShape(), w = conv.getFilterType().getShape();
     query.anchor = anchorOf(conv);
     query.channels = w[1];
+    query.window = *llvm::max_element(w.drop_front(2));
+    query.filters = w[0] * w[1] / x[1];
     query.channelGroups = w[1] == x[1] ? ChannelGroups::None
                           : w[1] == 1  ? ChannelGroups::Depthwise
                                        : ChannelGroups::Grouped;
@@ -350,7 +352,7 @@ std::string GraphForm::pattern() const {
   return llvm::join(before, "+");
 }
 
-std::optional<std::string> GraphForm::refuse(const SupportTable &table) const {
+std::optional<std::string> GraphForm::refuse(const SupportTable &table, bool &needsKernel) const {
   if (attention)
     return table.refuseAttention(*attention);
   if (!anchor) {
@@ -371,12 +373,26 @@ std::optional<std::string> GraphForm::refuse(const SupportTable &table) const {
       if (!step.role || step.role->position != position)
         continue;
       roleQuery.role = *step.role;
-      if (auto reason = table.refuse(roleQuery))
-        return reason;
+      auto reason = table.refuse(roleQuery);
+      // A kernel computes the whole graph, also what cuDNN has an engine for.
+      needsKernel |= reason.has_value();
+      if (needsKernel && !table.hasKernel(roleQuery))
+        return reason ? reason : "cuDNN has no engine and Convoy no kernel for " + pattern();
       if (position == Position::Epilogue)
         roleQuery.after.push_back(*step.role);
     }
   return std::nullopt;
+}
+
+std::optional<std::string> GraphForm::refuse(const SupportTable &table) const {
+  bool needsKernel = false;
+  std::optional<std::string> reason = refuse(table, needsKernel);
+  return reason || !needsKernel ? reason : "cuDNN has no engine for it, only Convoy has a kernel";
+}
+
+bool GraphForm::needsKernel(const SupportTable &table) const {
+  bool needsKernel = false;
+  return !refuse(table, needsKernel) && needsKernel;
 }
 
 } // namespace convoy

@@ -163,6 +163,19 @@ std::optional<SupportTable> SupportTable::parse(StringRef text, StringRef name,
       return fail("refusal " + Twine(i) + ": " + llvm::toString(root.getError()));
     table.refusals.push_back(std::move(refusal));
   }
+  json::Array *kernels = object->getArray("kernels");
+  for (auto [i, entry] : llvm::enumerate(kernels ? *kernels : none)) {
+    Kernel kernel;
+    json::ObjectMapper mapper(entry, root);
+    bool read = mapper && mapper.map("anchors", kernel.anchors) &&
+                mapper.map("roles", kernel.roles) && mapper.map("dtypes", kernel.dtypes) &&
+                mapper.map("channel_groups", kernel.channelGroups) &&
+                mapper.map("window", kernel.window) && mapper.map("after", kernel.after) &&
+                mapper.map("note", kernel.note);
+    if (!read)
+      return fail("kernel " + Twine(i) + ": " + llvm::toString(root.getError()));
+    table.kernels.push_back(std::move(kernel));
+  }
   json::Array *operations = object->getArray("operations");
   for (auto [i, entry] : llvm::enumerate(operations ? *operations : none)) {
     std::string operation;
@@ -264,6 +277,18 @@ std::optional<std::string> SupportTable::refuse(const SupportQuery &query) const
       return std::nullopt;
   }
   return reason;
+}
+
+bool SupportTable::hasKernel(const SupportQuery &query) const {
+  return llvm::any_of(kernels, [&](const Kernel &kernel) {
+    return llvm::is_contained(kernel.anchors, query.anchor) &&
+           llvm::is_contained(kernel.roles, Subject{query.role}) &&
+           llvm::is_contained(kernel.dtypes, debugString(query.dtype)) &&
+           llvm::is_contained(kernel.channelGroups, query.channelGroups) &&
+           llvm::is_contained(kernel.after, Sequence{query.after}) &&
+           query.layout == Layout::ChannelsLast && query.filters == 1 &&
+           query.window <= kernel.window;
+  });
 }
 
 std::optional<std::string> SupportTable::refusePointwise(const Role &role, Type dtype,

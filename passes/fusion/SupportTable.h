@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The graphs that cuDNN supports, as rows of support_table.json. The table is built in and can be
-// replaced by a file. Grouping, the verification of groups, alternatives and the reasons that users
-// see are based on it.
+// The graphs that cuDNN, or only a kernel of Convoy, supports, as rows of support_table.json. The
+// table is built in and can be replaced by a file. Grouping, the verification of groups,
+// alternatives and the reasons that users see are based on it.
 
 #ifndef CONVOY_PASSES_FUSION_SUPPORTTABLE_H
 #define CONVOY_PASSES_FUSION_SUPPORTTABLE_H
@@ -27,6 +27,8 @@ struct SupportQuery {
   int64_t rank = 0; ///< of the anchor's operands in the graph
   ChannelGroups channelGroups = ChannelGroups::NotApplicable;
   int64_t channels = 0;          ///< input channels of one group, or K of a matrix product
+  int64_t window = 0;            ///< the largest spatial size of a convolution's filter
+  int64_t filters = 0;           ///< output channels of one group of a convolution
   llvm::SmallVector<Role> after; ///< roles between the anchor and this one, in order
 };
 
@@ -46,6 +48,9 @@ public:
 
   /// Returns std::nullopt if a row accepts the query and no refusal matches it, else the reason.
   std::optional<std::string> refuse(const SupportQuery &query) const;
+
+  /// Whether a kernel of Convoy computes the role, although cuDNN has no engine for it.
+  bool hasKernel(const SupportQuery &query) const;
 
   /// Like `refuse`, for a pointwise operation in a graph without an anchor.
   std::optional<std::string> refusePointwise(const Role &role, mlir::Type dtype,
@@ -94,6 +99,17 @@ private:
 
     bool matches(const SupportQuery &query, llvm::StringRef dtype, int64_t channelBytes) const;
   };
+  /// Roles that kernels of Convoy compute for depthwise convolutions with one filter per channel,
+  /// although `refuse` has a reason.
+  struct Kernel {
+    std::vector<Anchor> anchors;
+    std::vector<Subject> roles;
+    std::vector<std::string> dtypes;
+    std::vector<ChannelGroups> channelGroups;
+    int64_t window = 0; ///< the largest filter
+    std::vector<Sequence> after;
+    std::string note;
+  };
   /// Pointwise operations that cuDNN accepts without an anchor.
   struct Pointwise {
     std::vector<cudnn::PointwiseMode> modes;
@@ -114,6 +130,7 @@ private:
 
   std::vector<Row> rows;
   std::vector<Refusal> refusals;
+  std::vector<Kernel> kernels;
   std::vector<Pointwise> pointwise;
   std::vector<Attention> attention;
   bool allowTf32 = true;

@@ -35,6 +35,7 @@ struct Candidate {
   Operation *anchor;
   SmallVector<Operation *> ops; ///< in the order of the block
   std::string anchorName, pattern;
+  bool needsKernel = false; ///< cuDNN has no engine for it
 
   Value result() const { return ops.back()->getResult(0); }
 };
@@ -115,10 +116,12 @@ bool FormGroupsPass::extend(Candidate &group, ArrayRef<Operation *> ops, std::st
   std::optional<GroupGraph> made = buildGroupGraph(builder, "candidate", GroupOps::of(all), reason);
   if (!made)
     return false;
-  if (std::optional<std::string> refused = made->form.refuse(*table)) {
+  bool needsKernel = made->form.needsKernel(*table);
+  if (std::optional<std::string> refused = made->form.refuse(*table); refused && !needsKernel) {
     reason = *refused;
     return false;
   }
+  group.needsKernel = needsKernel;
   group.ops = std::move(all);
   group.anchorName = made->form.anchorName().str();
   group.pattern = made->form.pattern();
@@ -326,7 +329,10 @@ void FormGroupsPass::runOnBlock(Block &block) {
   for (Candidate &group : groups)
     growOperands(group);
   for (const Candidate &group : llvm::concat<Candidate>(groups, attentions))
-    outlineGroup(group.ops, group.anchor->getLoc(), group.anchorName, group.pattern);
+    if (IsolatedGroupOp made =
+            outlineGroup(group.ops, group.anchor->getLoc(), group.anchorName, group.pattern);
+        group.needsKernel)
+      made->setAttr(kOnlyKernelAttr, UnitAttr::get(&getContext()));
   eraseDeadViews(block);
   markOutside(block);
 }

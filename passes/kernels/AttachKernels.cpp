@@ -175,9 +175,14 @@ bool AttachKernelsPass::attach(cudnn::GraphOp graph, SmallVector<Variant, 0> var
 LogicalResult AttachKernelsPass::attachTo(cudnn::GraphOp graph) {
   std::string reason;
   if (getPreference(graph) == Preference::OnlyKernel) {
-    SmallVector<Variant, 0> variants = isa<cudnn::RecurrentOp>(graph.getBody().front().front())
-                                           ? recurrentVariants(graph, reason)
-                                           : stemVariants(graph, reason);
+    Operation &first = graph.getBody().front().front();
+    SmallVector<Variant, 0> variants;
+    if (isa<cudnn::RecurrentOp>(first))
+      variants = recurrentVariants(graph, reason);
+    else if (isa<cudnn::ConvolutionOp>(first))
+      variants = offerConv(graph, allowTf32, reason).variants;
+    else
+      variants = stemVariants(graph, reason);
     if (!attach(graph, std::move(variants), Preference::OnlyKernel, reason))
       return graph.emitOpError("expects a form with a kernel, because it is marked 'only_kernel', "
                                "but ")

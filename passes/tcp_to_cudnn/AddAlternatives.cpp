@@ -287,7 +287,8 @@ void AddAlternativesPass::runOnOperation() {
     if (!isPlain(graph.getArgAttrsAttr()) || !isPlain(graph.getResAttrsAttr()))
       continue;
     Alternatives alternatives(builder, graph, *table, graphs, allowTf32, remarks);
-    if (getPreference(graph) == Preference::OnlyKernel)
+    if (getPreference(graph) == Preference::OnlyKernel &&
+        !isa<ConvolutionOp>(graph.getBody().front().front()))
       alternatives.addToStem();
     else
       alternatives.add();

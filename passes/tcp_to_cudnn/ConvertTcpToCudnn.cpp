@@ -60,6 +60,8 @@ LogicalResult ConvertTcpToCudnnPass::convert(tcp::IsolatedGroupOp group, GraphTa
       graph = made->graph.release();
       pattern = made->form.pattern();
       orderOperations(graph, made->form);
+      if (group->hasAttr(kOnlyKernelAttr))
+        setPreference(graph, cudnn::Preference::OnlyKernel);
       inputs.clear();
       for (const GraphArgument &argument : made->arguments) {
         inputs.push_back(group.getInputs()[cast<BlockArgument>(argument.value).getArgNumber()]);

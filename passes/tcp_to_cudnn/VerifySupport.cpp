@@ -31,7 +31,9 @@ void VerifySupportPass::runOnOperation() {
     std::string reason;
     std::optional<GraphForm> form = matchGraph(graph, reason);
     if (form)
-      reason = form->refuse(*table).value_or("");
+      reason = getPreference(graph) == cudnn::Preference::OnlyKernel && form->needsKernel(*table)
+                   ? ""
+                   : form->refuse(*table).value_or("");
     if (!reason.empty()) {
       graph.emitError("is refused by the support table: ") << reason;
       signalPassFailure();

@@ -222,6 +222,14 @@ def build(name: str):
             nn.Sequential(nn.Conv2d(96, 96, 3, padding=1, groups=96), nn.GELU(approximate="tanh")),
             [(2, 96, 17, 19)],
         ),
+        "dw_leaky": (
+            nn.Sequential(nn.Conv2d(96, 96, 3, padding=1, groups=96), nn.LeakyReLU(0.1)),
+            [(2, 96, 17, 19)],
+        ),
+        "dw_sigmoid": (
+            nn.Sequential(nn.Conv2d(96, 96, 5, padding=2, groups=96, bias=False), nn.Sigmoid()),
+            [(2, 96, 17, 19)],
+        ),
         "dw_tokens": (
             Tokens(nn.Conv2d(64, 64, 3, padding=1, groups=64), nn.SiLU()),
             [(2, 64, 14, 14)],
@@ -547,8 +555,8 @@ CASES = (
     "wgmma_3x3", "wgmma_residual", "wgmma_relu6", "wgmma_filters", "wgmma_odd", "wgmma_5x5",
     "wgmma_1x1", "wgmma_1x1_residual",
     "wgmma_1x1_filters", "wgmma_padding",
-    "dw_3x3", "dw_7x7", "dw_relu", "dw_relu6", "dw_swish", "dw_tanh", "dw_tokens",
-    "dw_residual", "dw_odd", "dw_narrow",
+    "dw_3x3", "dw_7x7", "dw_relu", "dw_relu6", "dw_swish", "dw_tanh", "dw_leaky",
+    "dw_sigmoid", "dw_tokens", "dw_residual", "dw_odd", "dw_narrow",
     "dw_even", "dw_padding", "dw_strided", "dw_wide", "gelu_dw", "gelu_dw_tokens",
     "grouped_3x3", "grouped_strided", "grouped_narrow", "grouped_multiplied", "grouped_twelve",
     "grouped_wide", "grouped_odd", "grouped_point", "grouped_residual", "grouped_infinite",

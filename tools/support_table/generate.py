@@ -36,7 +36,7 @@ def generate_table(
     Args:
         cases: The graphs.
         answers: cuDNN's answers, as tools.support_table.query writes them.
-        old: The current table, whose refusals and texts are kept.
+        old: The current table, whose refusals, kernels and texts are kept.
 
     Returns:
         The content of support_table.json.
@@ -55,6 +55,7 @@ def generate_table(
         "about": old["about"],
         "evidence": evidence,
         "refusals": old["refusals"],
+        "kernels": old.get("kernels", []),
         "rows": _rows([case for case in graph_cases if case.is_group], graphs, old["refusals"]),
         "unformed": _rows([case for case in graph_cases if not case.is_group], graphs, []),
         "operations": operations,

@@ -30,3 +30,33 @@ func.func @residual(%x: tensor<1x8x8x64xf16>, %w: tensor<64x3x3x1xf16>, %b: tens
   %2 = tcp.add %r, %1 : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
   return %2 : tensor<1x8x8x64xf16>
 }
+
+// cuDNN has no engine for it in bf16, but a kernel of Convoy computes it.
+// CHECK-LABEL: func.func @relu6_bf16(
+// CHECK: tcp.isolated_group {{.*}} attributes {anchor = "conv2d", only_kernel, pattern = "conv2d+bias+relu_clip"}
+func.func @relu6_bf16(%x: tensor<1x8x8x64xbf16>, %w: tensor<64x3x3x1xbf16>, %b: tensor<1x1x1x64xbf16>) -> tensor<1x8x8x64xbf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.conv2d %x, %w {channels_last, groups = 64 : i64, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xbf16>, tensor<64x3x3x1xbf16> -> tensor<1x8x8x64xbf16>
+  %1 = tcp.add %0, %b : tensor<1x8x8x64xbf16>, tensor<1x1x1x64xbf16> -> tensor<1x8x8x64xbf16>
+  %2 = tcp.clamp %1 {min_float = 0.0 : f32, max_float = 6.0 : f32} : tensor<1x8x8x64xbf16> -> tensor<1x8x8x64xbf16>
+  return %2 : tensor<1x8x8x64xbf16>
+}
+
+// relu has an engine.
+// CHECK-LABEL: func.func @relu_bf16(
+// CHECK: tcp.isolated_group {{.*}} attributes {anchor = "conv2d", pattern = "conv2d+bias+relu"}
+func.func @relu_bf16(%x: tensor<1x8x8x64xbf16>, %w: tensor<64x3x3x1xbf16>, %b: tensor<1x1x1x64xbf16>) -> tensor<1x8x8x64xbf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.conv2d %x, %w {channels_last, groups = 64 : i64, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xbf16>, tensor<64x3x3x1xbf16> -> tensor<1x8x8x64xbf16>
+  %1 = tcp.add %0, %b : tensor<1x8x8x64xbf16>, tensor<1x1x1x64xbf16> -> tensor<1x8x8x64xbf16>
+  %2 = tcp.clamp %1 {min_float = 0.0 : f32} : tensor<1x8x8x64xbf16> -> tensor<1x8x8x64xbf16>
+  return %2 : tensor<1x8x8x64xbf16>
+}
+
+// The kernel has one filter per channel.
+// CHECK-LABEL: func.func @two_filters(
+// CHECK: tcp.isolated_group {{.*}} attributes {anchor = "conv2d", pattern = "conv2d"}
+// CHECK: tcp.silu {{.*}}tcp.outside = "swish with conv2d: cuDNN supports
+func.func @two_filters(%x: tensor<1x8x8x32xbf16>, %w: tensor<64x3x3x1xbf16>) -> tensor<1x8x8x64xbf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.conv2d %x, %w {channels_last, groups = 32 : i64, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x8x8x32xbf16>, tensor<64x3x3x1xbf16> -> tensor<1x8x8x64xbf16>
+  %1 = tcp.silu %0 : tensor<1x8x8x64xbf16> -> tensor<1x8x8x64xbf16>
+  return %1 : tensor<1x8x8x64xbf16>
+}

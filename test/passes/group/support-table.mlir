@@ -8,6 +8,7 @@
 // RUN: not convoy-opt %s --tcp-form-groups="support-table=%S/Inputs/field.json" 2>&1 | filecheck %s --check-prefix=FIELD
 // RUN: not convoy-opt %s --tcp-form-groups="support-table=%S/Inputs/bytes.json" 2>&1 | filecheck %s --check-prefix=BYTES
 // RUN: not convoy-opt %s --tcp-form-groups="support-table=%S/Inputs/refusal.json" 2>&1 | filecheck %s --check-prefix=REFUSAL
+// RUN: not convoy-opt %s --tcp-form-groups="support-table=%S/Inputs/kernel.json" 2>&1 | filecheck %s --check-prefix=KERNEL
 // RUN: not convoy-opt %s --tcp-form-groups="support-table=%S/Inputs/operation.json" 2>&1 | filecheck %s --check-prefix=OPERATION
 // RUN: not convoy-opt %s --cudnn-add-alternatives="support-table=%S/Inputs/none.json" 2>&1 | filecheck %s --check-prefix=NONE
 // NONE: error: cannot read the support table '{{.*}}none.json': No such file or directory
@@ -17,6 +18,7 @@
 // FIELD: error: support table '{{.*}}field.json': row 0: missing value at (root).since
 // BYTES: error: support table '{{.*}}bytes.json': row 0: expected a positive 'channel_bytes', but got 0
 // REFUSAL: error: support table '{{.*}}refusal.json': refusal 0: missing value at (root).reason
+// KERNEL: error: support table '{{.*}}kernel.json': kernel 0: missing value at (root).window
 // OPERATION: error: support table '{{.*}}operation.json': operation 0: missing value at (root).layouts
 
 // CHECK: pattern = "matmul"

@@ -188,3 +188,28 @@ func.func @recurrent_formulas(%x: tensor<5x2x8xf32>, %w: tensor<8x8xf32>, %h: te
   } : tensor<5x2x8xf32>, tensor<8x8xf32>, tensor<2x8xf32> -> tensor<5x2x8xf32>
   return %0 : tensor<5x2x8xf32>
 }
+
+// -----
+
+func.func @not_marked(%x: tensor<1x8x8x64xbf16>, %w: tensor<64x3x3x1xbf16>) -> tensor<1x8x8x64xbf16> {
+  // expected-error@+1 {{does not form one cuDNN graph: expects 'only_kernel', because cuDNN has no engine for it}}
+  %0 = tcp.isolated_group %x, %w attributes {anchor = "conv2d", pattern = "conv2d+swish"} {
+  ^bb0(%a: tensor<1x8x8x64xbf16>, %b: tensor<64x3x3x1xbf16>):
+    %1 = tcp.conv2d %a, %b {channels_last, groups = 64 : i64, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xbf16>, tensor<64x3x3x1xbf16> -> tensor<1x8x8x64xbf16>
+    %2 = tcp.silu %1 : tensor<1x8x8x64xbf16> -> tensor<1x8x8x64xbf16>
+    tcp.yield %2 : tensor<1x8x8x64xbf16>
+  } : tensor<1x8x8x64xbf16>, tensor<64x3x3x1xbf16> -> tensor<1x8x8x64xbf16>
+  return %0 : tensor<1x8x8x64xbf16>
+}
+
+// -----
+
+func.func @marked(%x: tensor<1x8x8x64xbf16>, %w: tensor<64x3x3x1xbf16>) -> tensor<1x8x8x64xbf16> {
+  // expected-error@+1 {{does not form one cuDNN graph: is 'only_kernel', but no row of 'kernels' in the support table matches it}}
+  %0 = tcp.isolated_group %x, %w attributes {anchor = "conv2d", only_kernel, pattern = "conv2d"} {
+  ^bb0(%a: tensor<1x8x8x64xbf16>, %b: tensor<64x3x3x1xbf16>):
+    %1 = tcp.conv2d %a, %b {channels_last, groups = 64 : i64, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xbf16>, tensor<64x3x3x1xbf16> -> tensor<1x8x8x64xbf16>
+    tcp.yield %1 : tensor<1x8x8x64xbf16>
+  } : tensor<1x8x8x64xbf16>, tensor<64x3x3x1xbf16> -> tensor<1x8x8x64xbf16>
+  return %0 : tensor<1x8x8x64xbf16>
+}

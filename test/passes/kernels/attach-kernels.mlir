@@ -205,10 +205,29 @@ cudnn.graph @wide_result(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudn
 // -----
 
 // expected-error @+1 {{expects a form with a kernel, because it is marked 'only_kernel', but it is not a chain of identity, convolution, sum, relu and max pooling}}
-cudnn.graph @marked(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x64x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> attributes {cudnn.preference = "only_kernel"} {
-  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x64x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
-  %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
-  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+cudnn.graph @marked(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %y: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC> attributes {cudnn.preference = "only_kernel"} {
+  %0 = cudnn.pointwise add(%x, %y) type = f32 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<1x64x14x14xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>
+}
+
+// -----
+
+// expected-error @+1 {{expects a form with a kernel, because it is marked 'only_kernel', but elements are not f16, bf16 or f32}}
+cudnn.graph @marked_conv(%x: !cudnn.tensor_desc<1x64x14x14xf64, NHWC>, %w: !cudnn.tensor_desc<64x1x3x3xf64, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xf64, NHWC> attributes {cudnn.preference = "only_kernel"} {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf64, NHWC>, !cudnn.tensor_desc<64x1x3x3xf64, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf64, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x64x14x14xf64, NHWC>
+}
+
+// -----
+
+// A depthwise convolution that cuDNN has no engine for.
+// CHECK: cudnn.graph @depthwise(
+// CHECK-SAME: cudnn.kernels = [{
+// CHECK-SAME: cudnn.preference = "only_kernel"
+cudnn.graph @depthwise(%x: !cudnn.tensor_desc<1x64x14x14xbf16, NHWC>, %w: !cudnn.tensor_desc<64x1x3x3xbf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x14xbf16, NHWC> attributes {cudnn.preference = "only_kernel"} {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xbf16, NHWC>, !cudnn.tensor_desc<64x1x3x3xbf16, NHWC> -> !cudnn.tensor_desc<1x64x14x14xf32, NHWC>
+  %1 = cudnn.pointwise swish_fwd(%0) type = f32 : !cudnn.tensor_desc<1x64x14x14xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x14xbf16, NHWC>
+  cudnn.return %1 : !cudnn.tensor_desc<1x64x14x14xbf16, NHWC>
 }
 
 // -----
