@@ -404,6 +404,21 @@ def test_rows_of_a_mask_that_are_not_computed_by_themselves(function: object, op
     assert found.lines[0].file == __file__
 
 
+def _reversed(x: Tensor) -> Tensor:
+    found = x[x > 0]
+    places = torch.arange(found.shape[0] - 1, -1, -1)  # arange
+    return found[places].sum()
+
+
+def test_size_that_is_computed_from_a_number_of_elements_is_refused() -> None:
+    with pytest.raises(UnsupportedOpsError) as caught:
+        import_module(Function(_reversed).eval(), (torch.ones(4),))
+    (found,) = caught.value.ops
+    assert found.op == "aten.arange.start_step"
+    assert "the shape of its result depends on the values of a tensor" in found.reason
+    assert found.lines == (SourceLine(__file__, _line("# arange")),)
+
+
 def test_linear_algebra_without_a_loop_over_columns_is_refused() -> None:
     with pytest.raises(UnsupportedOpsError) as caught:
         import_module(Function(lambda x: torch.linalg.eigvalsh(x)).eval(), (torch.eye(3),))  # eigh

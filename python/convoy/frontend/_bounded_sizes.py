@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 import torch
 from torch._ops import OpOverload
 from torch.fx import Graph, Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.fx.node import map_arg
 
 from convoy.errors import UnsupportedOp, UnsupportedOpsError
@@ -254,7 +255,9 @@ class _Bounding(BoundedUses):
             return all(map(self._has_shape, symbols, value))
         shape = getattr(value, "shape", ())
         return len(shape) == len(symbols) and all(
-            name is None or (name in self._sizes and size == self._sizes[name].bound)
+            name is None
+            # A size that is not known is not the bound.
+            or (name in self._sizes and statically_known_true(size == self._sizes[name].bound))
             for name, size in zip(symbols, shape, strict=True)
         )
 
