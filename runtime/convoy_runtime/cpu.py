@@ -29,7 +29,7 @@ from .arrays import (
 )
 from .artifact import Artifact
 from .errors import ArgumentError, ExecutionError
-from .interface import Interface
+from .interface import Interface, whole_interface
 from .program import POISON, Program
 
 __all__ = ["CpuProgram", "Lanes"]
@@ -120,7 +120,10 @@ class CpuProgram(Program):
         _programs.add(self)
 
     def _run_arrays(
-        self, arrays: Sequence[Any], interface: Interface | None = None
+        self,
+        arrays: Sequence[Any],
+        stream: int | None = None,
+        interface: Interface | None = None,
     ) -> tuple[Any, ...]:
         library = library_of(arrays[0]) if arrays else "numpy"
         outputs = self._results(arrays, interface)
@@ -159,7 +162,7 @@ class CpuProgram(Program):
         interface: Interface | None = None,
     ) -> None:
         self._check_ready()
-        given_specs = interface or Interface(self.inputs, self.outputs)
+        given_specs = interface or whole_interface(self.inputs, self.outputs)
         views = self._views(inputs, given_specs.inputs, "input", (CPU, 0))
         targets = self._views(outputs, given_specs.outputs, "output", (CPU, 0))
         self._check_targets(targets, given_specs.outputs)

@@ -12,7 +12,7 @@ from .manifest import TensorSpec
 from .strides import strides_of
 from .value_types import value_type
 
-__all__ = ["Interface", "Window", "resized", "window_of"]
+__all__ = ["Interface", "Window", "resized", "whole_interface", "window_of"]
 
 
 @value_type(frozen=True, slots=True)
@@ -37,13 +37,20 @@ class Interface:
     Attributes:
         inputs: The inputs that are given.
         outputs: The outputs that are returned.
-        windows: The window of each input and of each output; None if the arrays have the sizes of
-            the program.
+        windows: The window of each input and of each output.
     """
 
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
-    windows: tuple[tuple[Window, ...], tuple[Window, ...]] | None = None
+    windows: tuple[tuple[Window, ...], tuple[Window, ...]]
+
+
+def whole_interface(inputs: tuple[TensorSpec, ...], outputs: tuple[TensorSpec, ...]) -> Interface:
+    """The interface of a call with arrays of the program's sizes."""
+    whole_inputs, whole_outputs = (
+        tuple(window_of(spec, spec) for spec in specs) for specs in (inputs, outputs)
+    )
+    return Interface(inputs, outputs, (whole_inputs, whole_outputs))
 
 
 def resized(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:

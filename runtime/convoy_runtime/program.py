@@ -55,13 +55,14 @@ class Program(ABC):
         #: None after the program is closed.
         self._source: tuple[Artifact, NativeLibrary] | None = (artifact, native)
         self._poison = poison
-        self._has_weights = False
+        self._has_weights = not artifact.manifest.prepared
         self.path = artifact.path
         self.timings: Mapping[str, float] = {}
         self.manifest = artifact.manifest
         self._positional = is_positional(artifact.manifest.arguments)
         self._flat = is_flat(artifact.manifest.results)
-        self._interface = Interface(self.manifest.inputs, self.manifest.outputs)
+        #: Whether a call returns one array that is not nested.
+        self._single = self._flat and len(artifact.manifest.outputs) == 1
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -95,7 +96,7 @@ class Program(ABC):
     def has_weights(self) -> bool:
         """Whether the program can run: the artifact had weights or needs none, or some were
         loaded."""
-        return self._has_weights or not self.manifest.prepared
+        return self._has_weights
 
     @property
     def is_usable(self) -> bool:
@@ -129,8 +130,19 @@ class Program(ABC):
         return self.nested(self._run_arrays(self.arrays_of(args, kwargs)))
 
     @abstractmethod
-    def _run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        """Runs the model with one array per input; returns one array per output."""
+    def _run_arrays(
+        self, arrays: Sequence[Any], stream: int | None = None, interface: Any = None
+    ) -> tuple[Any, ...]:
+        """Runs the model.
+
+        Args:
+            arrays: One array per input.
+            stream: The stream of a run on a GPU, as in the call of a `CudaProgram`.
+            interface: What `bound` returned, for arrays with other sizes than the program's.
+
+        Returns:
+            One array per output.
+        """
 
     def arrays_of(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Sequence[Any]:
         """The arrays among the arguments of a call, one per input. Raises ArgumentError if the
@@ -155,6 +167,10 @@ class Program(ABC):
         if self._flat:
             return results[0] if len(results) == 1 else results
         return unflatten(self.manifest.results, results)
+
+    def bound(self, interface: Interface) -> Interface:
+        """An interface with what runs of this program need of it, which is computed once."""
+        return interface
 
     @abstractmethod
     def run_into(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> None:

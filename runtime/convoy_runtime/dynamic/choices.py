@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 from convoy_runtime.errors import ArgumentError
@@ -25,6 +26,7 @@ __all__ = ["Choice", "Choices"]
 _MOST_CHOICES = 4096
 #: The most choices that are made before the first call. Each takes tens of microseconds.
 _MOST_PREPARED = 1024
+_shape = attrgetter("shape")
 #: A call's program, and its interface if it has fewer rows than the program.
 Choice = tuple[Program, Interface | None]
 
@@ -59,7 +61,7 @@ class Choices:
     def find(self, arrays: Sequence[Any]) -> Choice | None:
         """The choice for a call with these arrays, if one with the same sizes was chosen before."""
         try:
-            return self._known.get(tuple([array.shape for array in arrays]))
+            return self._known.get(tuple(map(_shape, arrays)))
         except (AttributeError, TypeError):
             return None
 
@@ -177,7 +179,7 @@ class Choices:
             sized(program.inputs, manifest.inputs),
             sized(program.outputs, manifest.outputs),
         )
-        return Interface(inputs[0], outputs[0], (inputs[1], outputs[1]))
+        return program.bound(Interface(inputs[0], outputs[0], (inputs[1], outputs[1])))
 
     def _undeclared_program(self, wanted: tuple[int, ...], values: Mapping[str, int]) -> Program:
         """The program of sizes that are neither a point nor padded. Raises ArgumentError if there

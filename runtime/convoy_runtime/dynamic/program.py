@@ -161,12 +161,18 @@ class DynamicProgram(Program):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the model, as `Program.__call__` says. On target "cuda" the keyword `stream` is the
         handle of the stream."""
-        extra = self._stream_of(kwargs)
-        return self.nested(self._run_arrays(self.arrays_of(args, kwargs), **extra))
+        stream = None
+        if kwargs and self.manifest.target == "cuda":
+            stream = kwargs.pop("stream", None)
+        arrays = args if self._positional and not kwargs else self.arrays_of(args, kwargs)
+        results = self._run_arrays(arrays, stream)
+        return results[0] if self._single else self.nested(results)
 
-    def _run_arrays(self, arrays: Sequence[Any], **extra: Any) -> tuple[Any, ...]:
+    def _run_arrays(
+        self, arrays: Sequence[Any], stream: int | None = None, interface: Any = None
+    ) -> tuple[Any, ...]:
         program, interface = self._choose(arrays)
-        return program._run_arrays(arrays, interface=interface, **extra)  # type: ignore[call-arg]
+        return program._run_arrays(arrays, stream, interface)
 
     def run_into(self, outputs: Sequence[Any], inputs: Sequence[Any], **extra: Any) -> None:
         program, interface = self._choose(inputs)
@@ -243,12 +249,6 @@ class DynamicProgram(Program):
             own = [] if self._choices.undeclared is None else self._choices.undeclared.programs
             for program in (self._programs[0], *own):
                 program.synchronize()  # type: ignore[attr-defined]
-
-    def _stream_of(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Removes the stream from the keyword arguments of a call on a GPU."""
-        if self.manifest.target == "cuda" and "stream" in kwargs:
-            return {"stream": kwargs.pop("stream")}
-        return {}
 
     def _choose(self, arrays: Sequence[Any]) -> Choice:
         """The program for the shapes of these arrays."""

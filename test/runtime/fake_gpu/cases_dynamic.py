@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_gpu.fixtures import FAKE, conv_manifest, zeros
+from fake_gpu.fixtures import FAKE, conv_manifest, hook_driver, zeros
 from runtime_fixtures import affine_manifest
 
 import convoy_runtime
@@ -19,7 +19,6 @@ from convoy.artifact import HostTensor
 from convoy.dynamic.artifact import PointProgram, write_dynamic_artifact
 from convoy_runtime import ArgumentError, CudaError
 from convoy_runtime.__main__ import main
-from convoy_runtime.cuda.driver.device import Driver
 from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
@@ -272,13 +271,13 @@ def test_a_switch_between_captured_points(
         given = {rows: upload(one, given_rows(place, rows)) for rows in (1, 2, 3, 4)}
         for x in given.values():
             program(x)
-        names, call = [], Driver.call
+        names = []
 
-        def record(self: Driver, name: str, *arguments: object) -> object:
+        def record(name: str, function: Callable[..., object], *arguments: object) -> object:
             names.append(name)
-            return call(self, name, *arguments)
+            return function(*arguments)
 
-        monkeypatch.setattr(Driver, "call", record)
+        hook_driver(monkeypatch, record)
         for rows in (4, 2, 3, 1, 4):
             program(given[rows])
         copies = {"cuMemcpyDtoDAsync", "cuMemcpy2DAsync", "cuMemsetD8Async", "cuMemsetD2D8Async"}
@@ -312,7 +311,7 @@ def test_no_memory_for_another_graph(
 ) -> None:
     """The others are destroyed. Without others, the call fails, and a later one succeeds."""
     path, place = dynamic
-    call, full = Driver.call, True
+    full = True
     gc.collect()
     graphs, early = FAKE.fake_graphs(), FAKE.fake_early()
     with convoy_runtime.load(path) as program:
@@ -320,12 +319,12 @@ def test_no_memory_for_another_graph(
         x = given_rows(place, 4, 7)
         y = program(upload(large, x))[0]
 
-        def fail(self: Driver, name: str, *arguments: object) -> object:
+        def fail(name: str, function: Callable[..., object], *arguments: object) -> object:
             if name == "cuGraphInstantiate" and (full or large.is_captured):
                 raise CudaError(call=name, name="CUDA_ERROR_OUT_OF_MEMORY", description="full")
-            return call(self, name, *arguments)
+            return function(*arguments)
 
-        monkeypatch.setattr(Driver, "call", fail)
+        hook_driver(monkeypatch, fail)
         with pytest.raises(CudaError, match="CUDA_ERROR_OUT_OF_MEMORY"):
             program.run_numpy(given_rows(place, 2))
         np.testing.assert_array_equal(peek(y), x)

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_gpu.fixtures import FAKE, W, X, peek, reference, upload
+from fake_gpu.fixtures import FAKE, W, X, hook_driver, peek, reference, upload
 from runtime_fixtures import Thread, in_child
 
 import convoy_runtime
 from convoy_runtime import ConvoyRuntimeError, DeviceError, Program
 from convoy_runtime.cuda.driver import device as driver_device
-from convoy_runtime.cuda.driver.device import Driver
 from convoy_runtime.cuda.driver.memory import DeviceArray
 from convoy_runtime.cuda.program.executor import CudaProgram
 
@@ -99,17 +98,17 @@ def test_close_within_a_run_of_the_same_thread(
     """E.g. by a signal handler or a finalizer: the run completes first, and then everything is
     released."""
     before, early = alive(), FAKE.fake_early()
-    program, call, calls = loaded(), Driver.call, []
+    program, calls = loaded(), list[str]()
 
-    def closing(self: Driver, called: str, *arguments: Any) -> Any:
+    def closing(called: str, function: Callable[..., Any], *arguments: Any) -> Any:
         if called == name and not calls:
             calls.append(called)
             program.close()
             with pytest.raises(ConvoyRuntimeError, match="is closed"):
                 program.run_numpy(X)
-        return call(self, called, *arguments)
+        return function(*arguments)
 
-    monkeypatch.setattr(Driver, "call", closing)
+    hook_driver(monkeypatch, closing)
     np.testing.assert_array_equal(program.run_numpy(X)[0], reference(X))
     assert calls == [name]
     assert (alive(), FAKE.fake_early()) == (before, early)
@@ -157,15 +156,15 @@ def test_garbage_collection_during_a_capture(
     cycle: list[Any] = [lost, lost.static_inputs]
     cycle.append(cycle)
     del lost, cycle
-    call, found = Driver.call, []
+    found: list[Any] = []
 
-    def collecting(self: Driver, called: str, *arguments: Any) -> Any:
-        result = call(self, called, *arguments)
+    def collecting(called: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        result = function(*arguments)
         if called == "cuStreamBeginCapture":
             found.append(gc.collect())
         return result
 
-    monkeypatch.setattr(Driver, "call", collecting)
+    hook_driver(monkeypatch, collecting)
     with pytest.MonkeyPatch.context() as patch, loaded() as program:
         patch.setattr("sys.unraisablehook", found.append)
         np.testing.assert_array_equal(program.run_numpy(X)[0], reference(X))

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_gpu.fixtures import FAKE, W, X, reference
+from fake_gpu.fixtures import FAKE, W, X, hook_driver, reference
 
 from benchmarks.serving import replicas as benchmark
 from convoy_runtime import ConvoyRuntimeWarning, CudaError, DeviceError, Replicas
-from convoy_runtime.cuda.driver.device import Driver
 from convoy_runtime.cuda.program.executor import CudaProgram
 
 NAMES = ("cuda:0 (Fake GPU 0)", "cuda:1 (Fake GPU 1)")
@@ -128,14 +127,13 @@ def test_other_errors_keep_the_device(
 ) -> None:
     """E.g. too little memory."""
     with Replicas(artifact(), ["cuda:0"]) as replicas:
-        call = Driver.call
 
-        def fail(self: Driver, name: str, *arguments: Any) -> Any:
+        def fail(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
             if name == "cuGraphLaunch":
                 raise CudaError(call=name, name="CUDA_ERROR_OUT_OF_MEMORY", description="none")
-            return call(self, name, *arguments)
+            return function(*arguments)
 
-        monkeypatch.setattr(Driver, "call", fail)
+        hook_driver(monkeypatch, fail)
         with pytest.raises(CudaError, match="OUT_OF_MEMORY"):
             replicas(X)
         monkeypatch.undo()

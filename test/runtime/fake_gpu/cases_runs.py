@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_gpu.fixtures import FAKE, SPEC, X, peek, reference, stream, upload, wait
+from fake_gpu.fixtures import FAKE, SPEC, X, hook_driver, peek, reference, stream, upload, wait
 
 import convoy_runtime
 from convoy_runtime.cuda.driver import host_memory
-from convoy_runtime.cuda.driver.device import Device, Driver, open_driver
+from convoy_runtime.cuda.driver.device import Device, open_driver
 from convoy_runtime.cuda.driver.host_memory import HostMemory
 from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
 from convoy_runtime.cuda.program.executor import CudaProgram
@@ -36,13 +36,12 @@ RUN = {
 def called(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """The number of calls of each driver function."""
     counter: Counter[str] = Counter()
-    call = Driver.call
 
-    def counted(self: Driver, name: str, *arguments: Any) -> Any:
+    def counted(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         counter[name] += 1
-        return call(self, name, *arguments)
+        return function(*arguments)
 
-    monkeypatch.setattr(Driver, "call", counted)
+    hook_driver(monkeypatch, counted)
     return counter
 
 

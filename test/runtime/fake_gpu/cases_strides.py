@@ -145,6 +145,7 @@ def test_torch_tensors(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) ->
     Tensor.__module__ = "torch"
     monkeypatch.setattr(Array, "contiguous", lambda self: self, raising=False)
     torch.Tensor, torch.strided, torch.float32 = Tensor, "strided", "torch.float32"  # type: ignore[attr-defined]
+    torch.device = lambda kind, index: f"{kind}:{index}"  # type: ignore[attr-defined]
     torch.empty_strided = empty_strided  # type: ignore[attr-defined]
     torch._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda index: current)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch", torch)

@@ -7,6 +7,7 @@ import ctypes
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import convoy_runtime
 from convoy.artifact import HostTensor, write_artifact
 from convoy_runtime._native import load_native
 from convoy_runtime.artifact import WEIGHTS
+from convoy_runtime.cuda.driver.device import open_driver
 from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
 from convoy_runtime.cuda.plans.fingerprint import fingerprint
 from convoy_runtime.cuda.program.executor import CudaProgram
@@ -106,6 +108,24 @@ def peek(array: Any) -> np.ndarray:
     return (
         np.ctypeslib.as_array((ctypes.c_float * 6).from_address(array.pointer)).reshape(2, 3).copy()
     )
+
+
+class _Hooked:
+    """The functions of the driver, each of which is called by a hook."""
+
+    def __init__(self, module: Any, hook: Callable[..., Any]) -> None:
+        self._module, self._hook = module, hook
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._module, name)
+        return partial(self._hook, name, found) if name.startswith("cu") else found
+
+
+def hook_driver(monkeypatch: pytest.MonkeyPatch, hook: Callable[..., Any]) -> None:
+    """Calls `hook` instead of the functions of the driver, with the name of the function, the
+    function and its arguments. It returns or raises what the function would."""
+    driver = open_driver()
+    monkeypatch.setattr(driver, "module", _Hooked(driver.module, hook))
 
 
 def stream(program: CudaProgram) -> int:

@@ -42,7 +42,14 @@ _HINTS = {
 
 
 class Driver:
-    """The driver's functions by name, e.g. `call("cuMemAlloc", n)`."""
+    """The driver's functions by name, e.g. `call("cuMemAlloc", n)`.
+
+    Runs of a program call functions of `module` and check the status in place, which takes 0.04 us.
+    `call` adds 0.27 us to a function.
+
+    Attributes:
+        module: The functions. Each returns a tuple of its status and its results.
+    """
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
@@ -51,11 +58,13 @@ class Driver:
         """Calls the function `name` and returns its results: None, one, or a tuple of several.
         Raises CudaError."""
         found = getattr(self.module, name)(*arguments)
-        if found[0] != 0:
-            raise self._error(name, found[0])
+        if found[0]:
+            raise self.error(name, found[0])
         return found[1] if len(found) == 2 else found[1:] or None
 
-    def _error(self, call: str, result: Any) -> CudaError:
+    def error(self, call: str, result: Any) -> CudaError:
+        """The error of the function `call`, which returned the status `result`."""
+
         def text(name: str) -> str:
             status, value = getattr(self.module, name)(result)
             return value.decode() if status == 0 and value else str(int(result))
@@ -162,7 +171,6 @@ class Device:
         # Never released: memory of this device and other users of the primary context may need it
         # until the process ends.
         self._context = driver.call("cuDevicePrimaryCtxRetain", self.handle)
-        self._key = int(self._context)
 
     def attribute(self, name: str) -> int:
         """Returns the device attribute CU_DEVICE_ATTRIBUTE_`name`."""
@@ -196,25 +204,27 @@ class Device:
             finally:
                 self.driver.call(name, before)
 
-    def current(self) -> _Current:
-        """Returns a context manager that makes the device the thread's current one."""
-        return _Current(self.driver, self._context, self._key)
+    def enter(self) -> bool:
+        """Makes the device the thread's current one. Returns whether it was not. If so, `leave`
+        must be called. Raises CudaError."""
+        status, context = self.driver.module.cuCtxGetCurrent()
+        if status:
+            raise self.driver.error("cuCtxGetCurrent", status)
+        if context == self._context:
+            return False
+        self.driver.call("cuCtxPushCurrent", self._context)
+        return True
 
+    def leave(self) -> None:
+        """Undoes an `enter`. Raises CudaError."""
+        self.driver.call("cuCtxPopCurrent")
 
-class _Current:
-    """Makes a context current inside a `with`. A class and not a generator, because it is entered
-    in every run of a program and a class is faster."""
-
-    __slots__ = ("_context", "_driver", "_key", "_pushed")
-
-    def __init__(self, driver: Driver, context: Any, key: int) -> None:
-        self._driver, self._context, self._key, self._pushed = driver, context, key, False
-
-    def __enter__(self) -> None:
-        if int(self._driver.call("cuCtxGetCurrent")) != self._key:
-            self._driver.call("cuCtxPushCurrent", self._context)
-            self._pushed = True
-
-    def __exit__(self, *_: object) -> None:
-        if self._pushed:
-            self._driver.call("cuCtxPopCurrent")
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Makes the device the thread's current one inside a `with`."""
+        entered = self.enter()
+        try:
+            yield
+        finally:
+            if entered:
+                self.leave()

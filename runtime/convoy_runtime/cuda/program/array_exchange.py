@@ -14,6 +14,7 @@ from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray, Lease, Po
 from convoy_runtime.errors import ArgumentError
 from convoy_runtime.manifest import TensorSpec
 
+from .cuda_interface import CudaInterface
 from .libraries import Libraries, has_strides
 
 __all__ = ["ArrayExchange", "Ready"]
@@ -35,34 +36,15 @@ class ArrayExchange:
         self.libraries = Libraries(device.index)
         self._device, self._pool = (CUDA, device.index), Pool(device)
 
-    def plain_inputs(
-        self, arrays: Sequence[Any], specs: Sequence[TensorSpec]
-    ) -> list[tuple[int, object]] | None:
-        """Returns the pointers of torch tensors that need no stream order, no checks and no copy,
-        and the tensors; None if one array is not such a tensor.
-
-        Args:
-            arrays: The inputs.
-            specs: Their specs.
-        """
-        if len(arrays) != len(specs):
-            return None
-        found: list[tuple[int, object]] = []
-        for array, spec in zip(arrays, specs, strict=True):
-            if (pointer := self.libraries.pointer(array, spec)) is None:
-                return None
-            found.append((pointer, array))
-        return found
-
     def stored_inputs(
         self,
         arrays: Sequence[Any],
         specs: Sequence[TensorSpec],
         views: Sequence[View],
         stream: int,
-    ) -> list[tuple[int, object]]:
-        """Returns the pointers of inputs, and the objects that keep their memory alive. Inputs that
-        have other strides than their spec are copied by their library.
+    ) -> list[View]:
+        """Returns views of inputs that have the strides of their specs. Those that have others are
+        copied by their library.
 
         Args:
             arrays: The inputs.
@@ -73,12 +55,10 @@ class ArrayExchange:
         Raises:
             ArgumentError: An input has other strides, and its library is unknown.
         """
-        found: list[tuple[int, object]] = []
-        for array, spec, borrowed in zip(arrays, specs, views, strict=True):
-            placed = is_placed(borrowed, spec)
-            got = borrowed if placed else self._stored(array, spec, borrowed, stream)
-            found.append((got.pointer, got))
-        return found
+        return [
+            got if is_placed(got, spec) else self._stored(array, spec, got, stream)
+            for array, spec, got in zip(arrays, specs, views, strict=True)
+        ]
 
     def _stored(self, array: Any, spec: TensorSpec, got: View, stream: int) -> View:
         """Returns a view of a copy of an input that is packed in the order of the spec."""
@@ -95,34 +75,42 @@ class ArrayExchange:
         check(found, spec.stored, name, self._device)
         return found
 
-    def result(
-        self, library: str, spec: TensorSpec, stream: int, own: int, ready: Ready
-    ) -> tuple[Any, int]:
-        """Allocates an array for a result.
+    def results(
+        self, library: str, call: CudaInterface, stream: int, own: int, ready: Ready
+    ) -> tuple[list[Any], list[int]]:
+        """Allocates arrays for the results.
 
         Args:
             library: The library of the first input.
-            spec: The output.
+            call: The interface of the call.
             stream: The handle of the stream of the run.
             own: The library's current stream.
-            ready: Called before a consumer reads the array.
+            ready: Called before a consumer reads an array.
 
         Returns:
-            A torch tensor or a `DeviceArray`, and its pointer.
+            A torch tensor or a `DeviceArray` for each output, and their pointers.
 
         Raises:
             CudaError: The device has too little memory.
         """
+        arrays: list[Any] = []
+        pointers: list[int] = []
         if library == "torch" and library in sys.modules:
-            tensor = self.libraries.empty(spec)
-            if stream != own:
-                self.libraries.record_stream(library, tensor, stream)
-            return tensor, tensor.data_ptr()
-        memory = self._pool.take(spec.bytes, stream)
-        owner = Lease(self._pool, memory, stream)
-        # `hand_over` transposes an array of a library without strides.
-        spec = spec if has_strides(library) else spec.stored
-        return DeviceArray(spec, memory.pointer, self._device[1], owner, ready), memory.pointer
+            for each in call.results:
+                tensor = self.libraries.empty(*each)
+                if stream != own:
+                    self.libraries.record_stream(library, tensor, stream)
+                arrays.append(tensor)
+                pointers.append(tensor.data_ptr())
+            return arrays, pointers
+        for spec in call.outputs:
+            memory = self._pool.take(spec.bytes, stream)
+            owner = Lease(self._pool, memory, stream)
+            # `hand_over` transposes an array of a library without strides.
+            given = spec if has_strides(library) else spec.stored
+            arrays.append(DeviceArray(given, memory.pointer, self._device[1], owner, ready))
+            pointers.append(memory.pointer)
+        return arrays, pointers
 
     def static_arrays(
         self,

@@ -27,12 +27,13 @@ from convoy_runtime.cuda.driver.memory import DeviceArray
 from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.errors import CudaError
 from convoy_runtime.host_copies import copy
-from convoy_runtime.interface import Interface
+from convoy_runtime.interface import Interface, whole_interface
 from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.plan_report import PlanReport
 from convoy_runtime.program import Program, Progress
 
 from .call_count import CallCount
+from .cuda_interface import NO_COPIES, CudaInterface, cuda_interface
 from .instance import Instance
 from .launcher import Launcher
 from .libraries import DLPACK_LEGACY_STREAM, hand_over
@@ -76,7 +77,6 @@ class CudaProgram(Program):
         shared: Shared | None = None,
     ) -> None:
         super().__init__(artifact, native, poison=options.poison)
-        self._calls = CallCount()
         self._instance: Instance | None = None
         self._launcher: Launcher | None = None
         self._driver = open_driver()
@@ -89,6 +89,7 @@ class CudaProgram(Program):
         self._shared.join()
         self._has_joined = True
         self._lock, self._device = self._shared.lock, self._shared.device
+        self._calls = CallCount(self._device)
         self._exchange = self._shared.exchange
         if libraries is not None:
             libraries.join()
@@ -107,6 +108,7 @@ class CudaProgram(Program):
                 buffers = instance.buffers
                 poisoned = [*buffers.outputs, buffers.arena] if options.poison else []
                 self._launcher = Launcher(self._driver, instance, poisoned, self._shared.turns)
+                self._interface = self.bound(whole_interface(self.inputs, self.outputs))
             except BaseException:
                 self.close()
                 raise
@@ -130,7 +132,7 @@ class CudaProgram(Program):
     @property
     def is_usable(self) -> bool:
         try:
-            with self._lock, self._device.current(), self._calls:
+            with self._lock, self._calls:
                 self._driver.call("cuStreamSynchronize", self._loaded.stream)
         except CudaError:
             return False
@@ -150,14 +152,14 @@ class CudaProgram(Program):
             ConvoyRuntimeError: The program is closed.
         """
         self._check_open()
-        with self._lock, self._device.current(), self._calls:
+        with self._lock, self._calls:
             self._loaded.capture()
 
     def plan_members(self) -> dict[str, bytes]:
         """Returns the plans of this program as members of an artifact: name to content. A load of
         that artifact on an equal GPU uses them."""
         self._check_open()
-        with self._lock, self._device.current(), self._calls:
+        with self._lock, self._calls:
             return self._loaded.plan_members()
 
     def profile(self, progress: Progress | None = None) -> Profile:
@@ -177,7 +179,7 @@ class CudaProgram(Program):
                 graph's tensors.
         """
         self._check_open()
-        with self._lock, self._device.current(), self._calls:
+        with self._lock, self._calls:
             self._runs.synchronize()
             return self._loaded.profile(progress, random_weights=not self._has_weights)
 
@@ -214,38 +216,35 @@ class CudaProgram(Program):
             WeightsError: The program has no weights.
             CudaError: The driver fails.
         """
-        return self.nested(self._run_arrays(self.arrays_of(args, kwargs), stream))
+        arrays = args if self._positional and not kwargs else self.arrays_of(args, kwargs)
+        results = self._run_arrays(arrays, stream)
+        return results[0] if self._single else self.nested(results)
 
     def _run_arrays(
         self,
         arrays: Sequence[Any],
         stream: int | None = None,
-        interface: Interface | None = None,
+        interface: CudaInterface | None = None,
     ) -> tuple[Any, ...]:
-        self._check_ready()
-        specs = interface or self._interface
+        if self._source is None or not self._has_weights or forked():
+            self._check_ready()
+        call = interface or self._interface
+        exchange = self._exchange
         library = library_of(arrays[0]) if arrays else "convoy_runtime"
-        own = self._exchange.libraries.stream_of(library)
+        own = exchange.libraries.stream_of(library)
         target = own if stream is None else stream
-        with self._lock, self._device.current(), self._calls:
-            given = self._inputs(arrays, specs.inputs, target, own)
-            results: list[Any] = []
-
-            def allocated() -> list[int]:
-                found = [
-                    self._exchange.result(library, spec, target, own, self._ready)
-                    for spec in specs.outputs
-                ]
-                results.extend(array for array, _ in found)
-                return [pointer for _, pointer in found]
-
-            self._runs.run(
-                [pointer for pointer, _ in given], allocated, target, windows=specs.windows
+        with self._lock, self._calls:
+            pointers, _given = self._inputs(arrays, call.inputs, target, own)
+            results = self._runs.run(
+                pointers,
+                lambda: exchange.results(library, call, target, own, self._ready),
+                target,
+                call.copies,
             )
-        return tuple(
-            hand_over(library, array, spec)
-            for array, spec in zip(results, specs.outputs, strict=True)
-        )
+        return hand_over(library, results, call.outputs)
+
+    def bound(self, interface: Interface) -> CudaInterface:
+        return cuda_interface(self._driver, self._loaded.buffers, interface)
 
     def run_into(
         self,
@@ -253,7 +252,7 @@ class CudaProgram(Program):
         inputs: Sequence[Any],
         *,
         stream: int | None = None,
-        interface: Interface | None = None,
+        interface: CudaInterface | None = None,
     ) -> None:
         """Runs the model and writes the results into given arrays.
 
@@ -269,25 +268,25 @@ class CudaProgram(Program):
             CudaError: The driver fails.
         """
         self._check_ready()
-        specs = interface or self._interface
+        call = interface or self._interface
         arrays = [*inputs, *outputs]
         own = self._exchange.libraries.stream_of(library_of(arrays[0]) if arrays else "")
         target = own if stream is None else stream
-        with self._lock, self._device.current(), self._calls:
-            given = self._inputs(inputs, specs.inputs, target, own)
+        with self._lock, self._calls:
+            pointers, _given = self._inputs(inputs, call.inputs, target, own)
             targets = self._views(
                 outputs,
-                specs.outputs,
+                call.outputs,
                 "output",
                 (CUDA, self._device.index),
                 self._exchange.libraries.producer_stream(target),
             )
-            self._check_targets(targets, specs.outputs)
+            self._check_targets(targets, call.outputs)
             self._runs.run(
-                [pointer for pointer, _ in given],
-                lambda: [got.pointer for got in targets],
+                pointers,
+                lambda: (outputs, [got.pointer for got in targets]),
                 target,
-                windows=specs.windows,
+                call.copies,
             )
 
     def replay(self, stream: int = 0) -> None:
@@ -301,36 +300,35 @@ class CudaProgram(Program):
             CudaError: The driver fails.
         """
         self._check_ready()
-        with self._lock, self._device.current(), self._calls:
-            self._runs.run([], list, stream)
+        with self._lock, self._calls:
+            self._runs.run((), lambda: ((), ()), stream, NO_COPIES)
 
     def run_numpy(
-        self, *arrays: np.ndarray, interface: Interface | None = None
+        self, *arrays: np.ndarray, interface: CudaInterface | None = None
     ) -> tuple[np.ndarray, ...]:
         self._check_ready()
-        specs = interface or self._interface
-        views = self._views(arrays, specs.inputs, "input", (CPU, 0))
+        call = interface or self._interface
+        views = self._views(arrays, call.inputs, "input", (CPU, 0))
         stream = self._loaded.stream
-        with self._lock, self._device.current(), self._calls:
-            results = self._shared.host_results.arrays(specs.outputs)
-            rest = specs.outputs if results is None else ()
-            hosts = self._shared.host_memory.arrays([*specs.inputs, *rest])
+        with self._lock, self._calls:
+            results = self._shared.host_results.arrays(call.outputs)
+            rest = call.outputs if results is None else ()
+            hosts = self._shared.host_memory.arrays([*call.inputs, *rest])
             inputs, outputs = hosts[: len(views)], results or hosts[len(views) :]
-            for host, got, spec in zip(inputs, views, specs.inputs, strict=True):
+            for host, got, spec in zip(inputs, views, call.inputs, strict=True):
                 copy_packed(host, got, spec.order)
             self._runs.run(
                 [host.ctypes.data for host in inputs],
-                lambda: [host.ctypes.data for host in outputs],
+                lambda: (outputs, [host.ctypes.data for host in outputs]),
                 stream,
-                host=True,
-                windows=specs.windows,
+                call.host_copies,
             )
             self._driver.call("cuStreamSynchronize", stream)
             if results is None:
-                results = [aligned_empty(spec.stored.shape, spec.dtype) for spec in specs.outputs]
+                results = [aligned_empty(spec.stored.shape, spec.dtype) for spec in call.outputs]
                 for result, host in zip(results, outputs, strict=True):
                     copy(result, host)
-        return tuple(logical(*each) for each in zip(results, specs.outputs, strict=True))
+        return tuple(logical(*each) for each in zip(results, call.outputs, strict=True))
 
     @property
     def _loaded(self) -> Instance:
@@ -352,7 +350,7 @@ class CudaProgram(Program):
     def synchronize(self) -> None:
         """Waits for the last run. Raises CudaError if it failed on the GPU."""
         self._check_open()
-        with self._lock, self._device.current(), self._calls:
+        with self._lock, self._calls:
             self._runs.synchronize()
 
     def close(self) -> None:
@@ -388,28 +386,29 @@ class CudaProgram(Program):
 
     def _install(self, prepared: Mapping[str, HostTensor]) -> None:
         self._check_open()
-        with self._lock, self._device.current(), self._calls:
+        with self._lock, self._calls:
             # Running calls still read the old weights.
             self._runs.synchronize()
             self._loaded.install(prepared)
 
     def _inputs(
         self, arrays: Sequence[Any], specs: Sequence[TensorSpec], stream: int, own: int
-    ) -> list[tuple[int, object]]:
-        """Returns the pointer of each input and the object that keeps its memory alive. `own` is
+    ) -> tuple[list[int], Sequence[object]]:
+        """Returns the pointer of each input, and the objects that keep their memory alive. `own` is
         the current stream of the first input's library."""
-        exchange = self._exchange
-        if stream == own and (plain := exchange.plain_inputs(arrays, specs)) is not None:
-            return plain
-        producer = exchange.libraries.producer_stream(stream)
+        libraries = self._exchange.libraries
+        if stream == own and (pointers := libraries.pointers(arrays, specs)) is not None:
+            return pointers, arrays
+        producer = libraries.producer_stream(stream)
         views = self._views(arrays, specs, "input", (CUDA, self._device.index), producer)
-        return exchange.stored_inputs(arrays, specs, views, stream)
+        stored = self._exchange.stored_inputs(arrays, specs, views, stream)
+        return [got.pointer for got in stored], stored
 
     def _ready(self, stream: int | None) -> None:
         """Makes a consumer's stream wait for the last run. In DLPack's numbering, None and 1 are
         the legacy default stream."""
         check_process()
-        with self._lock, self._device.current(), self._calls:
+        with self._lock, self._calls:
             if self._launcher is not None:
                 self._launcher.follow(
                     0 if stream is None or stream == DLPACK_LEGACY_STREAM else stream

@@ -6,7 +6,7 @@ imported."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from convoy_runtime.arrays import library_of
@@ -23,7 +23,9 @@ class Libraries:
     """The array libraries, for the GPU `index`."""
 
     def __init__(self, index: int) -> None:
-        self._index, self._device = index, f"cuda:{index}"
+        self._index = index
+        #: The torch.device, once torch is used.
+        self._device: Any = None
 
     def stream_of(self, library: str) -> int:
         """Returns the handle of the library's current stream; 0 for other libraries."""
@@ -49,29 +51,31 @@ class Libraries:
 
         return of
 
-    def pointer(self, array: Any, spec: TensorSpec) -> int | None:
-        """Returns the pointer of a torch tensor that matches `spec`, or None for any other array,
-        which is imported by DLPack. DLPack takes several microseconds in torch."""
+    def pointers(self, arrays: Sequence[Any], specs: Sequence[TensorSpec]) -> list[int] | None:
+        """Returns the pointers of torch tensors that match `specs`, or None if one array is not
+        such a tensor. Others are imported by DLPack, which takes several microseconds in torch."""
         torch = sys.modules.get("torch")
-        if (
-            torch is None
-            or type(array) is not getattr(torch, "Tensor", None)
-            or array.layout is not torch.strided
-        ):
+        if torch is None or len(arrays) != len(specs):
             return None
-        same = (
-            array.shape == spec.shape
-            and array.dtype is getattr(torch, spec.dtype)
-            and array.is_cuda
-        )
-        plain = (
-            same
-            and array.get_device() == self._index
-            and (array.stride() == spec.strides if spec.strides else array.is_contiguous())
-            and not array.requires_grad
-            and not array.is_neg()
-        )
-        return int(array.data_ptr()) if plain else None
+        index, tensor = self._index, getattr(torch, "Tensor", None)
+        found: list[int] = []
+        # A `zip` with `strict` takes 0.4 us, as long as a third of the checks of a tensor.
+        for place, array in enumerate(arrays):
+            spec = specs[place]
+            if (
+                type(array) is not tensor
+                or array.layout is not torch.strided
+                or array.shape != spec.shape
+                or array.dtype is not getattr(torch, spec.dtype)
+                or not array.is_cuda
+                or array.get_device() != index
+                or (array.stride() != spec.strides if spec.strides else not array.is_contiguous())
+                or array.requires_grad
+                or array.is_neg()
+            ):
+                return None
+            found.append(array.data_ptr())
+        return found
 
     def stored(self, library: str, array: Any, spec: TensorSpec) -> Any:
         """Returns the array by its library as the packed array in memory that `spec` describes;
@@ -85,13 +89,14 @@ class Libraries:
         # Arrays of jax are packed.
         return sys.modules["cupy"].ascontiguousarray(array) if library == "cupy" else array
 
-    def empty(self, spec: TensorSpec) -> Any:
+    def empty(self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: str) -> Any:
         """Returns a new tensor from torch's allocator."""
         torch = sys.modules["torch"]
-        dtype = getattr(torch, spec.dtype)
-        if spec.strides:
-            return torch.empty_strided(spec.shape, spec.strides, dtype=dtype, device=self._device)
-        return torch.empty(spec.shape, dtype=dtype, device=self._device)
+        if self._device is None:
+            self._device = torch.device("cuda", self._index)
+        # Takes two thirds of the time of torch.empty with the name of a device, with tensors on
+        # the CPU.
+        return torch.empty_strided(shape, strides, dtype=getattr(torch, dtype), device=self._device)
 
     def record_stream(self, library: str, array: Any, stream: int) -> None:
         """Calls torch's `record_stream`, unless `stream` is torch's current stream."""
@@ -106,15 +111,18 @@ def has_strides(library: str) -> bool:
     return library != "jax" or "jax.numpy" not in sys.modules
 
 
-def hand_over(library: str, array: Any, spec: TensorSpec) -> Any:
-    """Returns a result as an array of the first input's library. Must be called after the run is
+def hand_over(library: str, arrays: Sequence[Any], specs: Sequence[TensorSpec]) -> tuple[Any, ...]:
+    """Returns results as arrays of the first input's library. Must be called after the run is
     enqueued, because the library makes its stream wait for it."""
     if library not in ("jax", "cupy"):
-        return array
+        return tuple(arrays)
     module = sys.modules.get("jax.numpy" if library == "jax" else library)
-    made = module.from_dlpack(array) if module is not None else array
-    return (
-        made
-        if spec.order is None or has_strides(library)
-        else made.transpose(inverse_order(spec.order))
+    if module is None:
+        return tuple(arrays)
+    made = [module.from_dlpack(array) for array in arrays]
+    if has_strides(library):
+        return tuple(made)
+    return tuple(
+        array if spec.order is None else array.transpose(inverse_order(spec.order))
+        for array, spec in zip(made, specs, strict=True)
     )

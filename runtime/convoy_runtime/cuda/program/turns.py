@@ -32,7 +32,9 @@ class Turns:
 
     def end(self, stream: int) -> None:
         """Marks the end of a run that was enqueued on `stream`. Raises CudaError."""
-        self._driver.call("cuEventRecord", self._event, stream)
+        status = self._driver.module.cuEventRecord(self._event, stream)[0]
+        if status:
+            raise self._driver.error("cuEventRecord", status)
         self.stream = stream
 
     def follow(self, stream: int) -> None:

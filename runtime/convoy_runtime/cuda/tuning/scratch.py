@@ -190,7 +190,7 @@ def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str
     window = Window(_CHUNKS - 1, _CHUNK_BYTES, pitch)
     host = np.empty(_CHUNKS * _CHUNK_BYTES, np.uint8)
     # One call and not one for each chunk, of which 64 take 0.6 ms. The last chunk is at the end.
-    copy_out(driver, host.ctypes.data, pointer, window, stream, host=True)
+    copy_out(driver, pointer, window, host=True)(host.ctypes.data, stream)
     host[-_CHUNK_BYTES:] = _read(driver, stream, [(pointer + size - _CHUNK_BYTES, pointer + size)])
     return _as_float32(host, dtype)
 
