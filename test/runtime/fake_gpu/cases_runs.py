@@ -119,9 +119,9 @@ def test_too_little_host_memory() -> None:
     assert small.shape == SPEC.shape
 
 
-def test_run_within_a_capture_of_the_caller(program: CudaProgram) -> None:
+def test_run_within_a_capture_of_the_caller(program: CudaProgram, called: Counter[str]) -> None:
     """Captured twice, with the caller's work in between; everything runs when the caller's graph is
-    launched, not before."""
+    launched, not before. Events, which order other runs, do not become part of it."""
     call, module = program._driver.call, program._driver.module
     x, between, y = (upload(program, array) for array in (X, np.zeros_like(X), np.zeros_like(X)))
     side = stream(program)
@@ -134,10 +134,13 @@ def test_run_within_a_capture_of_the_caller(program: CudaProgram) -> None:
             side,
             module.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
         )
+        called.clear()
         program.run_into([between], [x], stream=side)
         call("cuMemcpyDtoDAsync", program.static_inputs[0].pointer, between.pointer, X.nbytes, side)
         program.replay(side)
         call("cuMemcpyDtoDAsync", y.pointer, program.static_outputs[0].pointer, X.nbytes, side)
+        assert called["cuGraphAddChildGraphNode"] == 2
+        assert (called["cuEventRecord"], called["cuStreamWaitEvent"]) == (0, 0)
         graph = call("cuStreamEndCapture", side)
         instance = call("cuGraphInstantiate", graph, 0)
         assert FAKE.fake_launches() == launches
