@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/fusion/GraphForm.h"
+#include "passes/fusion/HardSwish.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -352,6 +353,20 @@ std::string GraphForm::pattern() const {
   return llvm::join(before, "+");
 }
 
+/// If a hard swish begins with `first`, removes the steps of its other operations from `left`.
+/// Returns the roles of all of them, otherwise none.
+static SmallVector<Role> takeHardSwish(const GraphStep &first, ArrayRef<GraphStep> &left) {
+  SmallVector<PointwiseOp, 4> ops = matchHardSwish(first.op);
+  SmallVector<Role> roles = {*first.role};
+  for (auto [op, step] : llvm::zip(llvm::drop_begin(ops), left))
+    if (step.op == op && step.role)
+      roles.push_back(*step.role);
+  if (ops.empty() || roles.size() != ops.size())
+    return {};
+  left = left.drop_front(ops.size() - 1);
+  return roles;
+}
+
 std::optional<std::string> GraphForm::refuse(const SupportTable &table, bool &needsKernel) const {
   if (attention)
     return table.refuseAttention(*attention);
@@ -368,19 +383,27 @@ std::optional<std::string> GraphForm::refuse(const SupportTable &table, bool &ne
     return reason;
   // By position, then in order.
   SupportQuery roleQuery = query;
-  for (Position position : {Position::Prologue, Position::Operand, Position::Epilogue})
-    for (const GraphStep &step : steps) {
+  for (Position position : {Position::Prologue, Position::Operand, Position::Epilogue}) {
+    ArrayRef<GraphStep> left = steps;
+    while (!left.empty()) {
+      const GraphStep &step = left.front();
+      left = left.drop_front();
       if (!step.role || step.role->position != position)
         continue;
       roleQuery.role = *step.role;
+      SmallVector<Role> roles = {*step.role};
       auto reason = table.refuse(roleQuery);
       // A kernel computes the whole graph, also what cuDNN has an engine for.
       needsKernel |= reason.has_value();
-      if (needsKernel && !table.hasKernel(roleQuery))
-        return reason ? reason : "cuDNN has no engine and Convoy no kernel for " + pattern();
+      if (needsKernel && !table.hasKernel(roleQuery, roles)) {
+        roles = takeHardSwish(step, left);
+        if (!table.hasKernel(roleQuery, roles))
+          return reason ? reason : "cuDNN has no engine and Convoy no kernel for " + pattern();
+      }
       if (position == Position::Epilogue)
-        roleQuery.after.push_back(*step.role);
+        llvm::append_range(roleQuery.after, roles);
     }
+  }
   return std::nullopt;
 }
 

@@ -279,10 +279,10 @@ std::optional<std::string> SupportTable::refuse(const SupportQuery &query) const
   return reason;
 }
 
-bool SupportTable::hasKernel(const SupportQuery &query) const {
+bool SupportTable::hasKernel(const SupportQuery &query, ArrayRef<Role> roles) const {
   return llvm::any_of(kernels, [&](const Kernel &kernel) {
     return llvm::is_contained(kernel.anchors, query.anchor) &&
-           llvm::is_contained(kernel.roles, Subject{query.role}) &&
+           llvm::is_contained(kernel.roles, Sequence{llvm::SmallVector<Role>(roles)}) &&
            llvm::is_contained(kernel.dtypes, debugString(query.dtype)) &&
            llvm::is_contained(kernel.channelGroups, query.channelGroups) &&
            llvm::is_contained(kernel.after, Sequence{query.after}) &&

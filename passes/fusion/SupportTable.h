@@ -49,8 +49,9 @@ public:
   /// Returns std::nullopt if a row accepts the query and no refusal matches it, else the reason.
   std::optional<std::string> refuse(const SupportQuery &query) const;
 
-  /// Whether a kernel of Convoy computes the role, although cuDNN has no engine for it.
-  bool hasKernel(const SupportQuery &query) const;
+  /// Whether a kernel of Convoy computes `roles`, one or those of one function, after those of
+  /// `query`, although cuDNN has no engine for them.
+  bool hasKernel(const SupportQuery &query, llvm::ArrayRef<Role> roles) const;
 
   /// Like `refuse`, for a pointwise operation in a graph without an anchor.
   std::optional<std::string> refusePointwise(const Role &role, mlir::Type dtype,
@@ -103,7 +104,7 @@ private:
   /// although `refuse` has a reason.
   struct Kernel {
     std::vector<Anchor> anchors;
-    std::vector<Subject> roles;
+    std::vector<Sequence> roles;
     std::vector<std::string> dtypes;
     std::vector<ChannelGroups> channelGroups;
     int64_t window = 0; ///< the largest filter

@@ -171,7 +171,13 @@ void FormGroupsPass::growEpilogue(Candidate &group) {
       return;
     }
     std::string reason;
-    if (!extend(group, region, reason)) {
+    // Branches and the op after them may be one function, e.g. v * relu6(v + 3) / 6.
+    SmallVector<Operation *> both = region;
+    if (region.size() > 1)
+      llvm::append_range(both, nextRegion(region.back()->getResult(0)));
+    std::string ignored;
+    if (!extend(group, region, reason) &&
+        !(both.size() > region.size() && extend(group, both, ignored))) {
       for (Operation *op : region)
         recordOutside(op, reason);
       return;

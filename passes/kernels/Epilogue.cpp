@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/kernels/Epilogue.h"
+#include "passes/fusion/HardSwish.h"
 
 using namespace mlir;
 using convoy::cudnn::PointwiseMode;
@@ -123,46 +124,13 @@ bool Matcher::matchActivation(cudnn::PointwiseOp op) {
   return true;
 }
 
-/// The operation of `mode` that is the only user of `value`, in f32 and without factors.
-static cudnn::PointwiseOp onlyUser(Value value, PointwiseMode mode) {
-  auto op =
-      value.hasOneUse() ? dyn_cast<cudnn::PointwiseOp>(*value.user_begin()) : cudnn::PointwiseOp();
-  bool isPlain = op && op.getMode() == mode && op.getAlpha1().isExactlyValue(1.0) &&
-                 op.getAlpha2().isExactlyValue(1.0) && op.getComputeType().isF32() &&
-                 cast<TensorDescType>(value.getType()).getElementType().isF32();
-  return isPlain ? op : cudnn::PointwiseOp();
-}
-
-static bool isConstant(Value value, double number) {
-  auto constant = value.getDefiningOp<cudnn::ConstantOp>();
-  return constant && cast<FloatAttr>(constant.getValue()).getValueAsDouble() == number;
-}
-
-/// Matches v * relu6(v + 3) / 6, whose first operation is `add`.
 bool Matcher::matchHardSwish(cudnn::PointwiseOp add) {
-  auto isBound = [](std::optional<APFloat> bound, double number) {
-    return bound && bound->isExactlyValue(number);
-  };
-  if (!running.hasNUses(2) || add.getMode() != PointwiseMode::Add ||
-      add.getInputs()[0] != running || !isConstant(add.getInputs()[1], 3.0) ||
-      !add.getAlpha1().isExactlyValue(1.0) || !add.getAlpha2().isExactlyValue(1.0) ||
-      !add.getComputeType().isF32() ||
-      !cast<TensorDescType>(running.getType()).getElementType().isF32() || !canActivate())
-    return false;
-  cudnn::PointwiseOp clip = onlyUser(add.getY(), PointwiseMode::ReluFwd);
-  if (!clip || !isBound(clip.getLowerClip(), 0.0) || !isBound(clip.getUpperClip(), 6.0) ||
-      clip.getLowerClipSlope())
-    return false;
-  cudnn::PointwiseOp product = onlyUser(clip.getY(), PointwiseMode::Mul);
-  if (!product || !llvm::is_contained(product.getInputs(), running))
-    return false;
-  cudnn::PointwiseOp quotient = onlyUser(product.getY(), PointwiseMode::Div);
-  if (!quotient || quotient.getInputs()[0] != product.getY() ||
-      !isConstant(quotient.getInputs()[1], 6.0))
+  SmallVector<cudnn::PointwiseOp, 4> ops = convoy::matchHardSwish(add);
+  if (ops.empty() || add.getInputs()[0] != running || !canActivate())
     return false;
   epilogue.activation = device::kHardSwish;
-  matched.insert_range(ArrayRef<Operation *>{add, clip, product, quotient});
-  running = quotient.getY();
+  matched.insert_range(ArrayRef<cudnn::PointwiseOp>(ops));
+  running = ops.back().getY();
   return true;
 }
 

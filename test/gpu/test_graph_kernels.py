@@ -226,6 +226,10 @@ def build(name: str):
             nn.Sequential(nn.Conv2d(96, 96, 3, padding=1, groups=96), nn.LeakyReLU(0.1)),
             [(2, 96, 17, 19)],
         ),
+        "dw_hardswish": (
+            nn.Sequential(nn.Conv2d(96, 96, 3, 2, 1, groups=96), nn.Hardswish()),
+            [(2, 96, 17, 19)],
+        ),
         "dw_sigmoid": (
             nn.Sequential(nn.Conv2d(96, 96, 5, padding=2, groups=96, bias=False), nn.Sigmoid()),
             [(2, 96, 17, 19)],
@@ -556,7 +560,7 @@ CASES = (
     "wgmma_1x1", "wgmma_1x1_residual",
     "wgmma_1x1_filters", "wgmma_padding",
     "dw_3x3", "dw_7x7", "dw_relu", "dw_relu6", "dw_swish", "dw_tanh", "dw_leaky",
-    "dw_sigmoid", "dw_tokens", "dw_residual", "dw_odd", "dw_narrow",
+    "dw_hardswish", "dw_sigmoid", "dw_tokens", "dw_residual", "dw_odd", "dw_narrow",
     "dw_even", "dw_padding", "dw_strided", "dw_wide", "gelu_dw", "gelu_dw_tokens",
     "grouped_3x3", "grouped_strided", "grouped_narrow", "grouped_multiplied", "grouped_twelve",
     "grouped_wide", "grouped_odd", "grouped_point", "grouped_residual", "grouped_infinite",

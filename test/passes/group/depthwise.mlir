@@ -60,3 +60,34 @@ func.func @two_filters(%x: tensor<1x8x8x32xbf16>, %w: tensor<64x3x3x1xbf16>) -> 
   %1 = tcp.silu %0 : tensor<1x8x8x64xbf16> -> tensor<1x8x8x64xbf16>
   return %1 : tensor<1x8x8x64xbf16>
 }
+
+// A hard swish joins as a whole: its branches alone have no kernel.
+// CHECK-LABEL: func.func @hard_swish(
+// CHECK: tcp.isolated_group {{.*}} attributes {anchor = "conv2d", only_kernel, pattern = "conv2d+bias+add_scalar+relu_clip+mul_virtual+div_scalar"}
+func.func @hard_swish(%x: tensor<1x8x8x64xf16>, %w: tensor<64x3x3x1xf16>, %b: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> attributes {tcp.target = "cuda"} {
+  %three = arith.constant dense<3.0> : tensor<1x1x1x1xf16>
+  %six = arith.constant dense<6.0> : tensor<1x1x1x1xf16>
+  %0 = tcp.conv2d %x, %w {channels_last, groups = 64 : i64, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x3x3x1xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.add %0, %b : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %2 = tcp.add %1, %three : tensor<1x8x8x64xf16>, tensor<1x1x1x1xf16> -> tensor<1x8x8x64xf16>
+  %3 = tcp.clamp %2 {min_float = 0.0 : f32, max_float = 6.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %4 = tcp.mul %1, %3 : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %5 = tcp.div %4, %six : tensor<1x8x8x64xf16>, tensor<1x1x1x1xf16> -> tensor<1x8x8x64xf16>
+  return %5 : tensor<1x8x8x64xf16>
+}
+
+// The kernel computes it with these numbers only.
+// CHECK-LABEL: func.func @other_numbers(
+// CHECK: tcp.isolated_group {{.*}} attributes {anchor = "conv2d", pattern = "conv2d+bias"}
+// CHECK: tcp.clamp {{.*}}tcp.outside = "add_scalar with conv2d: a depthwise
+func.func @other_numbers(%x: tensor<1x8x8x64xf16>, %w: tensor<64x3x3x1xf16>, %b: tensor<1x1x1x64xf16>) -> tensor<1x8x8x64xf16> attributes {tcp.target = "cuda"} {
+  %three = arith.constant dense<2.0> : tensor<1x1x1x1xf16>
+  %six = arith.constant dense<6.0> : tensor<1x1x1x1xf16>
+  %0 = tcp.conv2d %x, %w {channels_last, groups = 64 : i64, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<64x3x3x1xf16> -> tensor<1x8x8x64xf16>
+  %1 = tcp.add %0, %b : tensor<1x8x8x64xf16>, tensor<1x1x1x64xf16> -> tensor<1x8x8x64xf16>
+  %2 = tcp.add %1, %three : tensor<1x8x8x64xf16>, tensor<1x1x1x1xf16> -> tensor<1x8x8x64xf16>
+  %3 = tcp.clamp %2 {min_float = 0.0 : f32, max_float = 6.0 : f32} : tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %4 = tcp.mul %1, %3 : tensor<1x8x8x64xf16>, tensor<1x8x8x64xf16> -> tensor<1x8x8x64xf16>
+  %5 = tcp.div %4, %six : tensor<1x8x8x64xf16>, tensor<1x1x1x1xf16> -> tensor<1x8x8x64xf16>
+  return %5 : tensor<1x8x8x64xf16>
+}
