@@ -22,9 +22,9 @@ FailureOr<SmallVector<int64_t>> stridesOf(Value value) {
 
 bool isF32(Value value) { return cast<MemRefType>(value.getType()).getElementType().isF32(); }
 
-/// The loop dims n, h, w, k of the epilogue; -1 if absent.
+/// The loop dims of the epilogue, named as in PixelBuffer; -1 if absent.
 struct OutputDims {
-  int n = -1, h = -1, w = -1, k = -1;
+  int n = -1, h = -1, w = -1, k = -1, g = -1;
 };
 
 /// Strides of an operand of the epilogue along the output's dims.
@@ -48,6 +48,8 @@ FailureOr<PixelBuffer> describe(Value value, AffineMap map, const OutputDims &di
       buffer.w += stride;
     else if (position == dims.k)
       buffer.k += stride;
+    else if (position == dims.g)
+      buffer.g += stride;
     else
       return failure();
   }
@@ -186,10 +188,16 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     w = 0, k = 1, inBlock = 2;
     reductions = {3};
     dims = {-1, -1, 0, 1};
-  } else if (isa<linalg::Conv3DNdhwcDhwcfOp>(product) && !epilogue) {
+  } else if (isa<linalg::Conv3DNdhwcDhwcfOp>(product)) {
     // The outermost spatial dim is treated as groups that share one filter.
     n = 0, g = 1, h = 2, w = 3, k = 4;
     reductions = {5, 6, 7, 8};
+    dims = {0, 2, 3, 4, 1};
+  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 10 && (*out)[4] == ranges[5] &&
+             (*out)[5] == 1 && (*in)[4] == 0) {
+    n = 0, g = 1, h = 2, w = 3, k = 4, inBlock = 5;
+    reductions = {6, 7, 8, 9};
+    dims = {0, 2, 3, 4, 1};
   } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && !epilogue) {
     n = 0, h = 1, w = 2, g = 3, k = 4;
     reductions = {5, 6, 7};

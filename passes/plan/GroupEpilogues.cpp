@@ -98,11 +98,14 @@ private:
 bool Matcher::isReduction(linalg::LinalgOp op) const {
   if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return false;
-  if (!isForCpu || isa<linalg::Conv2DNhwcHwcfOp, linalg::DepthwiseConv2DNhwcHwcOp, linalg::MatmulOp,
-                       linalg::BatchMatmulOp>(op))
+  if (!isForCpu ||
+      isa<linalg::Conv2DNhwcHwcfOp, linalg::Conv3DNdhwcDhwcfOp, linalg::DepthwiseConv2DNhwcHwcOp,
+          linalg::MatmulOp, linalg::BatchMatmulOp>(op))
     return true;
-  return isa<linalg::GenericOp>(op) && op.getNumDpsInputs() == 2 && op.getNumLoops() == 8 &&
-         op.getNumReductionLoops() == 3;
+  // A convolution with a packed filter.
+  unsigned loops = op.getNumLoops();
+  return isa<linalg::GenericOp>(op) && op.getNumDpsInputs() == 2 && (loops == 8 || loops == 10) &&
+         op.getNumReductionLoops() == loops / 2 - 1;
 }
 
 /// The ops of the block that use `result`; null for a use outside of it.

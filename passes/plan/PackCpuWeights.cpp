@@ -31,7 +31,8 @@ constexpr int64_t kSplitBlocks = 128;
 SmallVector<linalg::LinalgOp> findProducts(BlockArgument argument) {
   SmallVector<linalg::LinalgOp> products;
   for (OpOperand &use : argument.getUses()) {
-    if (!isa<linalg::Conv2DNhwcHwcfOp, linalg::MatmulOp>(use.getOwner()) ||
+    if (!isa<linalg::Conv2DNhwcHwcfOp, linalg::Conv3DNdhwcDhwcfOp, linalg::MatmulOp>(
+            use.getOwner()) ||
         use.getOperandNumber() != 1)
       return {};
     // Other maps transpose or broadcast an operand.
@@ -86,20 +87,31 @@ void replace(linalg::LinalgOp product, Value filter, ArrayRef<AffineMap> maps,
   product->erase();
 }
 
-/// Replaces `conv` by a generic with the packed `filter`.
-void usePacked(linalg::Conv2DNhwcHwcfOp conv, Value filter, int64_t block) {
+/// Replaces `conv`, a convolution of any number of spatial dims, by a generic with the packed
+/// `filter`.
+template <typename Conv> void usePackedConv(Conv conv, Value filter, int64_t block) {
   MLIRContext *context = conv.getContext();
-  auto stride = llvm::to_vector(conv.getStrides().getValues<int64_t>()),
-       dilation = llvm::to_vector(conv.getDilations().getValues<int64_t>());
-  // n, oh, ow, block of channels, channel in the block, r, s, c.
-  SmallVector<AffineExpr> d(8);
+  auto strides = conv.getStrides().template getValues<int64_t>(),
+       dilations = conv.getDilations().template getValues<int64_t>();
+  // n, output pixel, block of channels, channel in the block, window, c.
+  unsigned rank = strides.size(), loops = 2 * rank + 4;
+  SmallVector<AffineExpr> d(loops);
   bindDimsList<AffineExpr>(context, d);
-  auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(8, 0, results, context); };
-  replace(conv, filter,
-          {map({d[0], d[1] * stride[0] + d[5] * dilation[0], d[2] * stride[1] + d[6] * dilation[1],
-                d[7]}),
-           map({d[3], d[5], d[6], d[7], d[4]}), map({d[0], d[1], d[2], d[3] * block + d[4]})},
-          3);
+  AffineExpr n = d[0], blockOfChannels = d[rank + 1], inBlock = d[rank + 2], c = d.back();
+  SmallVector<AffineExpr> image = {n}, weights = {blockOfChannels}, output = {n};
+  for (unsigned i = 0; i < rank; ++i) {
+    AffineExpr pixel = d[1 + i], tap = d[rank + 3 + i];
+    image.push_back(pixel * strides[i] + tap * dilations[i]);
+    weights.push_back(tap);
+    output.push_back(pixel);
+  }
+  image.push_back(c);
+  weights.append({c, inBlock});
+  output.push_back(blockOfChannels * block + inBlock);
+  auto map = [&](ArrayRef<AffineExpr> results) {
+    return AffineMap::get(loops, 0, results, context);
+  };
+  replace(conv, filter, {map(image), map(weights), map(output)}, rank + 1);
 }
 
 /// Adds zeros behind the last dim of `weights`, up to a multiple of `block`.
@@ -227,8 +239,10 @@ void PackCpuWeightsPass::runOnOperation() {
     returnOp.setOperand(*result, packed);
     argument.setType(packed.getType());
     for (linalg::LinalgOp product : products) {
-      if (auto conv = dyn_cast<linalg::Conv2DNhwcHwcfOp>(product.getOperation()))
-        usePacked(conv, argument, block);
+      if (auto flat = dyn_cast<linalg::Conv2DNhwcHwcfOp>(product.getOperation()))
+        usePackedConv(flat, argument, block);
+      else if (auto deep = dyn_cast<linalg::Conv3DNdhwcDhwcfOp>(product.getOperation()))
+        usePackedConv(deep, argument, block);
       else if (auto matmul = cast<linalg::MatmulOp>(product.getOperation()); isWhole)
         usePacked(matmul, argument, block);
       else

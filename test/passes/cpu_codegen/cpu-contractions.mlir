@@ -133,6 +133,56 @@ func.func @conv3d(%x: memref<1x4x6x6x4xf32>, %w: memref<3x3x3x4x8xf32>, %y: memr
 
 // -----
 
+#input = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (n, f * 2 + q, h + r, w + s, c)>
+#filter = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (kb, q, r, s, c, ki)>
+#output = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (n, f, h, w, kb * 16 + ki)>
+#id = affine_map<(n, f, h, w, k) -> (n, f, h, w, k)>
+#bias = affine_map<(n, f, h, w, k) -> (0, 0, 0, 0, k)>
+#frames = affine_map<(n, f, h, w, k) -> (0, f, 0, 0, 0)>
+
+// Three spatial dims with a packed filter. The epilogue reads a number for each frame, and writes
+// into a padded buffer, whose frames are 864 elements apart.
+
+// CHECK-LABEL: func.func @packed_3d
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<1x9x6x7x4xf32>, %[[W:[a-z0-9]+]]: memref<1x3x3x3x4x16xf32>, %[[B:[a-z0-9]+]]: {{.*}}, %[[F:[a-z0-9]+]]: memref<1x4x1x1x1xf32>, %[[P:[a-z0-9]+]]:
+// CHECK-DAG:     %[[FRAMES:.*]] = memref.reinterpret_cast %[[F]] to offset: [0], sizes: [4], strides: [1]
+// CHECK:         scf.parallel
+// CHECK-COUNT-10:  vector.fma
+// CHECK-NOT:       vector.fma
+// CHECK:           %[[STRIDE:.*]] = arith.constant 864 : index
+// CHECK-NEXT:      arith.muli %[[FRAME:[a-z0-9]+]], %[[STRIDE]]
+// CHECK:           %[[NUMBER:.*]] = memref.load %[[FRAMES]][%[[FRAME]]]
+// CHECK:           vector.broadcast %[[NUMBER]] : f32 to vector<8xf32>
+// CHECK:           arith.maximumf {{.*}} : vector<8xf32>
+// CHECK:           vector.store
+// CHECK-NOT:     linalg
+func.func @packed_3d(%x: memref<1x9x6x7x4xf32>, %w: memref<1x3x3x3x4x16xf32>, %b: memref<1x1x1x1x16xf32>, %f: memref<1x4x1x1x1xf32>,
+                     %p: memref<1x4x4x5x16xf32, strided<[3456, 864, 144, 16, 1], offset: 160>>, %y: memref<1x4x4x5x16xf32>) attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  scf.execute_region no_inline {
+    linalg.fill ins(%zero : f32) outs(%y : memref<1x4x4x5x16xf32>)
+    linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+        ins(%x, %w : memref<1x9x6x7x4xf32>, memref<1x3x3x3x4x16xf32>) outs(%y : memref<1x4x4x5x16xf32>) {
+    ^bb0(%a: f32, %c: f32, %d: f32):
+      %0 = arith.mulf %a, %c : f32
+      %1 = arith.addf %d, %0 : f32
+      linalg.yield %1 : f32
+    }
+    linalg.generic {indexing_maps = [#id, #bias, #frames, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+        ins(%y, %b, %f : memref<1x4x4x5x16xf32>, memref<1x1x1x1x16xf32>, memref<1x4x1x1x1xf32>) outs(%p : memref<1x4x4x5x16xf32, strided<[3456, 864, 144, 16, 1], offset: 160>>) {
+    ^bb0(%a: f32, %c: f32, %e: f32, %d: f32):
+      %0 = arith.addf %a, %c : f32
+      %1 = arith.mulf %0, %e : f32
+      %2 = arith.maximumf %1, %zero : f32
+      linalg.yield %2 : f32
+    }
+    scf.yield
+  }
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @cuda
 // CHECK:         linalg.matmul
 func.func @cuda(%a: memref<3x5xf32>, %b: memref<5x40xf32>, %c: memref<3x40xf32>) attributes {tcp.target = "cuda"} {

@@ -553,3 +553,50 @@ func.func @in_loop(%w: memref<8x8xf32>) attributes {tcp.target = "cpu"} {
   }
   return
 }
+
+// -----
+
+#input = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (n, f + q, h + r, w + s, c)>
+#filter = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (kb, q, r, s, c, ki)>
+#output = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (n, f, h, w, kb * 16 + ki)>
+#id = affine_map<(n, f, h, w, k) -> (n, f, h, w, k)>
+
+// Convolutions with three spatial dims, with and without a packed filter.
+
+// CHECK-LABEL: func.func @three_spatial_dims
+// CHECK:         scf.execute_region no_inline {
+// CHECK-NEXT:      linalg.fill
+// CHECK-NEXT:      linalg.conv_3d_ndhwc_dhwcf
+// CHECK-NEXT:      linalg.generic
+// CHECK:         scf.execute_region no_inline {
+// CHECK-NEXT:      linalg.fill
+// CHECK-NEXT:      linalg.generic {{.*}} "reduction"
+// CHECK:           linalg.generic
+func.func @three_spatial_dims(%x: memref<1x4x6x6x4xf32>, %w: memref<3x3x3x4x16xf32>, %packed: memref<1x3x3x3x4x16xf32>, %y: memref<1x2x4x4x16xf32>, %z: memref<1x2x4x4x16xf32>) attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<1x2x4x4x16xf32>
+  %b = memref.alloc() : memref<1x2x4x4x16xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<1x2x4x4x16xf32>)
+  linalg.conv_3d_ndhwc_dhwcf ins(%x, %w : memref<1x4x6x6x4xf32>, memref<3x3x3x4x16xf32>) outs(%a : memref<1x2x4x4x16xf32>)
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%a : memref<1x2x4x4x16xf32>) outs(%y : memref<1x2x4x4x16xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %s = arith.maximumf %p, %zero : f32
+    linalg.yield %s : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%b : memref<1x2x4x4x16xf32>)
+  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%x, %packed : memref<1x4x6x6x4xf32>, memref<1x3x3x3x4x16xf32>) outs(%b : memref<1x2x4x4x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%b : memref<1x2x4x4x16xf32>) outs(%z : memref<1x2x4x4x16xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %s = arith.maximumf %p, %zero : f32
+    linalg.yield %s : f32
+  }
+  return
+}

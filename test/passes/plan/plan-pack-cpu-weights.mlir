@@ -124,3 +124,25 @@ func.func @main(%x: tensor<5x8xf32> {tcp.input = "x"}, %w: tensor<8x2049xf32> {t
 func.func @prepare_weights(%w: tensor<8x2049xf32> {tcp.weight = "w"}) -> (tensor<8x2049xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
   return %w : tensor<8x2049xf32>
 }
+
+// -----
+
+// Three spatial dims.
+
+// CHECK-DAG:   #[[INPUT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9) -> (d0, d1 * 2 + d6, d2 + d7, d3 + d8 * 3, d9)>
+// CHECK-DAG:   #[[FILTER:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9) -> (d4, d6, d7, d8, d9, d5)>
+// CHECK-DAG:   #[[OUTPUT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9) -> (d0, d1, d2, d3, d4 * 16 + d5)>
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    %[[W:.*]]: tensor<2x2x3x3x8x16xf32> {tcp.prepared = "w"}
+// CHECK:         linalg.generic {indexing_maps = [#[[INPUT]], #[[FILTER]], #[[OUTPUT]]], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+// CHECK-LABEL: func.func @prepare_weights
+// CHECK:         linalg.transpose {{.*}} permutation = [4, 0, 1, 2, 3, 5]
+func.func @main(%x: tensor<1x8x9x9x8xf32> {tcp.input = "x"}, %w: tensor<2x3x3x8x32xf32> {tcp.prepared = "w"}, %o: tensor<1x4x7x3x32xf32> {tcp.input = "o"})
+    -> (tensor<1x4x7x3x32xf32> {tcp.output = "0"}) attributes {tcp.target = "cpu"} {
+  %0 = linalg.conv_3d_ndhwc_dhwcf {strides = dense<[2, 1, 1]> : tensor<3xi64>, dilations = dense<[1, 1, 3]> : tensor<3xi64>}
+    ins(%x, %w : tensor<1x8x9x9x8xf32>, tensor<2x3x3x8x32xf32>) outs(%o : tensor<1x4x7x3x32xf32>) -> tensor<1x4x7x3x32xf32>
+  return %0 : tensor<1x4x7x3x32xf32>
+}
+func.func @prepare_weights(%w: tensor<2x3x3x8x32xf32> {tcp.weight = "w"}) -> (tensor<2x3x3x8x32xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
+  return %w : tensor<2x3x3x8x32xf32>
+}
