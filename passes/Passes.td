@@ -1150,7 +1150,9 @@ def WinogradFiltersPass : Pass<"plan-winograd-filters", "::mlir::func::FuncOp"> 
     A packed convolution (`plan-pack-cpu-weights`) with a 3x3 filter, stride 1, and enough pixels and
     channels gets the transform of its filter as a third input, K/block x 16 x C x block. The body does
     not use it; `cpu-contractions` does. The program computes it in each run: it takes the time of a few
-    pixels, and an artifact would have 2.8 times the filter else.
+    pixels, and an artifact would have 2.8 times the filter else. With three spatial dims the filter is
+    any number of frames of 3x3, each of which is transformed, K/block x frames x 16 x C x block, and
+    stride and dilation between frames are arbitrary.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"];
 }
@@ -1293,12 +1295,13 @@ def CollectStepsPass : Pass<"collect-steps", "::mlir::ModuleOp"> {
 def CpuContractionsPass : Pass<"cpu-contractions", "::mlir::func::FuncOp"> {
   let summary = "lower f32 convolutions and matrix products to register tiles (cpu functions)";
   let description = [{
-    Lowers `linalg.conv_2d_nhwc_hwcf`, the packed form of `plan-pack-cpu-weights`, `linalg.matmul`
-    and `linalg.batch_matmul`, standalone or in the regions of `plan-group-epilogues`. A tile of
-    pixels times vectors of output channels stays in registers over the whole reduction; tiles are
-    the iterations of one `scf.parallel`. A convolution with a transformed filter uses Winograd's
-    algorithm F(2x2, 3x3), with 2.25 times fewer multiplications, and computes blocks of which not all
-    results are finite directly.
+    Lowers `linalg.conv_2d_nhwc_hwcf`, `linalg.conv_3d_ndhwc_dhwcf`, the packed forms of
+    `plan-pack-cpu-weights`, `linalg.matmul` and `linalg.batch_matmul`, standalone or in the regions
+    of `plan-group-epilogues`. A tile of pixels times vectors of output channels stays in registers
+    over the whole reduction; tiles are the iterations of one `scf.parallel`. A convolution with a
+    transformed filter uses Winograd's algorithm F(2x2, 3x3), with 2.25 times fewer multiplications,
+    and computes blocks of which not all results are finite directly. With three spatial dims its
+    products are sums over the frames of the window.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16", "f32 elements per vector register">,
                  Option<"registers", "registers", "int64_t", "32", "number of vector registers">];

@@ -233,11 +233,13 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
   // A convolution with a transformed filter (passes/common/WinogradFilter.h).
   if (product.getNumDpsInputs() == 3) {
     FailureOr<SmallVector<int64_t>> strides = stridesOf(product.getDpsInputs()[2]);
-    if (ranges.size() != 8 || inBlock < 0 || failed(strides) || (*strides)[3] != 1 ||
-        (*strides)[2] != ranges[inBlock])
+    if (ranges.size() < 8 || inBlock < 0 || failed(strides) || strides->back() != 1 ||
+        (*strides)[strides->size() - 2] != ranges[inBlock])
       return failure();
     found.transformed = product.getDpsInputs()[2];
-    found.depth = ranges[7];
+    found.depth = ranges.back();
+    if (ranges.size() == 10)
+      found.taps = {ranges[6], (*in)[6], (*weights)[6]};
   }
   for (int dim : reductions)
     found.loops.push_back({ranges[dim], (*in)[dim], (*weights)[dim]});

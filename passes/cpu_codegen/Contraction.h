@@ -36,11 +36,13 @@ struct Contraction {
   mlir::Value filter;
   int64_t filterImage = 0;             ///< stride of the filter between images (batched products)
   int64_t groups = 1, filterGroup = 0; ///< groups of `channels` output channels, and the stride
-                                       ///< of the filter between groups
+                                       ///< of the filter between groups. The frames of a 3-D
+                                       ///< convolution are groups that share one filter
   int64_t block = 0;       ///< channels per block of a packed filter; 0 if channels are contiguous
   int64_t filterBlock = 0; ///< stride of the filter between blocks
   mlir::Value transformed; ///< the transform of the filter (WinogradFilter.h), or null
   int64_t depth = 0;       ///< input channels of a convolution with a transformed filter
+  ReductionLoop taps{1, 0, 0}; ///< its loop over the frames of the window
   llvm::SmallVector<ReductionLoop>
       loops; ///< outermost first, simplified: no trips of 1, no mergeable loops
   llvm::SmallVector<PixelBuffer>

@@ -10,6 +10,7 @@
 #include "passes/common/Sizes.h"
 #include "passes/cpu_codegen/ContractionEmit.h"
 #include "passes/cpu_codegen/WinogradEmit.h"
+#include "passes/cpu_codegen/WinogradTiles.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_CPUCONTRACTIONSPASS

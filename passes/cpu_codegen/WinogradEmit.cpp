@@ -5,6 +5,10 @@
 // one block of output channels after the other: 16 matrix products of tiles x channels with the
 // transformed filter, the transform of the sums, the epilogue. All of it stays in the caches.
 //
+// A convolution with three spatial dims is a sum over the frames of its window, which the matrix
+// products compute: tiles x (frames * channels). A task has several frames of outputs if they read
+// the same frames of inputs, each of which is transformed once.
+//
 // The sums of a tile share rounding errors in proportion to the largest input of the tile, and an
 // input that is infinite or not a number reaches all of its outputs. So results that are not
 // finite, also by overflow of a transform, are computed again directly.
@@ -14,19 +18,12 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/common/WinogradFilter.h"
 #include "passes/cpu_codegen/PixelEmitter.h"
+#include "passes/cpu_codegen/WinogradTiles.h"
 
 using namespace mlir;
 
 namespace convoy {
 namespace {
-
-/// The transformed inputs of a block of tiles stay in the L2 cache. With many channels a block has
-/// two groups of tiles all the same, or as much as fits into the larger size: it is on the stack.
-constexpr int64_t kTransformedBytes = 128 << 10, kMaxTransformedBytes = 512 << 10;
-
-/// With fewer tasks the channels are split too, into parts of at least kMinPartBlocks blocks: each
-/// part transforms the inputs again.
-constexpr int64_t kMinTasks = 16, kMinPartBlocks = 4;
 
 constexpr int64_t kVectors = 2; // of a block of channels
 
@@ -41,13 +38,14 @@ public:
 private:
   /// The buffers of a task.
   struct Scratch {
-    Flat inputs;  ///< 16 x tiles x input channels
-    Flat sums;    ///< 16 x tiles x block
-    Flat results; ///< tiles x 2 x 2 x block
+    Flat inputs;  ///< 16 x input frames x tiles x input channels
+    Flat sums;    ///< 16 x frames x tiles x block
+    Flat results; ///< tiles x 2 x 2 x block, of one frame
   };
-  /// A block of tiles of an image. The matrix products compute whole groups of tiles.
+  /// A block of tiles of some frames of an image. The matrix products compute whole groups of
+  /// tiles.
   struct Task {
-    Value image, firstTile, tiles, groups;
+    Value image, firstFrame, frames, firstTile, tiles, groups;
   };
 
   template <typename Body> void loop(Value end, int64_t step, Body body) {
@@ -55,6 +53,27 @@ private:
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(made.getBody());
     body(made.getInductionVar());
+  }
+  /// A loop over frames, of which there are at most `most`.
+  template <typename Body> void frameLoop(Value end, int64_t most, Body body) {
+    if (most == 1)
+      body(index(0));
+    else
+      loop(end, 1, body);
+  }
+  /// Index of a tile among those of all frames of a task.
+  Value rowOf(Value frame, Value tile) {
+    return tiles.inputFrames == 1 ? tile : add(scale(frame, tiles.block), tile);
+  }
+  /// A loop over the frames of the window. `body` gets the sums and returns the next ones.
+  template <typename Body> SmallVector<Value> tapLoop(ValueRange sums, Body body) {
+    if (c.taps.trips == 1)
+      return body(index(0), sums);
+    auto made = scf::ForOp::create(b, index(0), index(c.taps.trips), index(1), sums);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(made.getBody());
+    scf::YieldOp::create(b, body(made.getInductionVar(), made.getRegionIterArgs()));
+    return SmallVector<Value>(made.getResults());
   }
   Value divide(Value a, int64_t by) {
     return by == 1 ? a : arith::DivUIOp::create(b, a, index(by)).getResult();
@@ -79,33 +98,28 @@ private:
   Flat scratch(int64_t elements);
   /// The first row and column of the outputs of a tile.
   std::pair<Value, Value> originOf(Value tile);
-  /// Index of an input pixel; those beyond the input, which no valid output needs, are clamped.
-  Value inputAt(const Task &task, Value row, Value column);
+  /// Index of an input pixel, in the input frame `frame` of the task; those beyond the input, which
+  /// no valid output needs, are clamped.
+  Value inputAt(const Task &task, Value frame, Value row, Value column);
   void transformInputs(const Task &task, const Scratch &scratch);
   void multiply(const Task &task, const Scratch &scratch, Value channelBlock);
-  void transformSums(const Task &task, const Scratch &scratch, Value channelBlock);
-  void computeDirectly(const Task &task, const Scratch &scratch, Value channelBlock);
-  void storeResults(const Task &task, const Scratch &scratch, Value channelBlock);
+  /// Adds the product of a group of tiles, whose inputs are at `from`, and a frame of the filter.
+  SmallVector<Value> multiplyFrame(const Scratch &scratch, Value from, Value weights,
+                                   ValueRange sums);
+  /// The following are for one frame of outputs of the task.
+  void transformSums(const Task &task, const Scratch &scratch, Value channelBlock, Value frame);
+  void computeDirectly(const Task &task, const Scratch &scratch, Value channelBlock, Value frame);
+  void storeResults(const Task &task, const Scratch &scratch, Value channelBlock, Value frame);
 
-  Flat transformed; ///< the filter
-  SmallVector<int64_t> transformedStrides;
-  int64_t depth, block, groupTiles, tileColumns, tileCount, blockTiles;
+  Flat transformed;                                           ///< the filter
+  int64_t transformedBlock, transformedTap, transformedPoint; ///< its strides
+  const WinogradTiles tiles;
+  int64_t depth, block;
 };
 
 Emitter::Emitter(OpBuilder &builder, Contraction contraction, VectorUnit unit)
-    : PixelEmitter(builder, std::move(contraction), unit), depth(c.depth), block(c.block),
-      tileColumns(llvm::divideCeil(c.columns, 2)),
-      tileCount(llvm::divideCeil(c.rows, 2) * tileColumns) {
-  int64_t bytesPerTile = kWinogradPoints * depth * 4;
-  groupTiles =
-      std::min((unit.registers - 1 - kVectors) / kVectors, kMaxTransformedBytes / bytesPerTile);
-  int64_t groups = std::min(std::max(kTransformedBytes / (bytesPerTile * groupTiles), int64_t(2)),
-                            kMaxTransformedBytes / (bytesPerTile * groupTiles)),
-          most = groups * groupTiles;
-  // Blocks of equal size: each core gets the same work.
-  blockTiles =
-      llvm::alignTo(llvm::divideCeil(tileCount, llvm::divideCeil(tileCount, most)), groupTiles);
-}
+    : PixelEmitter(builder, std::move(contraction), unit), tiles(c, unit), depth(c.depth),
+      block(c.block) {}
 
 Emitter::Flat Emitter::scratch(int64_t elements) {
   auto type = MemRefType::get({elements}, b.getF32Type());
@@ -113,93 +127,110 @@ Emitter::Flat Emitter::scratch(int64_t elements) {
 }
 
 std::pair<Value, Value> Emitter::originOf(Value tile) {
-  return {scale(divide(tile, tileColumns), 2), scale(modulo(tile, tileColumns), 2)};
+  return {scale(divide(tile, tiles.columns), 2), scale(modulo(tile, tiles.columns), 2)};
 }
 
-Value Emitter::inputAt(const Task &task, Value row, Value column) {
+Value Emitter::inputAt(const Task &task, Value frame, Value row, Value column) {
   auto clamped = [&](Value value, int64_t outputs) -> Value {
     return outputs % 2 == 0 ? value
                             : arith::MinUIOp::create(b, value, index(outputs + 1)).getResult();
   };
-  Place place{task.image, clamped(row, c.rows), clamped(column, c.columns), index(0), {}, index(0)};
-  return base(c.input, place);
+  Place place{task.image, clamped(row, c.rows), clamped(column, c.columns), index(0),
+              {},         task.firstFrame};
+  Value at = base(c.input, place);
+  return c.taps.inputStep == 0 ? at : add(at, scale(frame, c.taps.inputStep));
 }
 
 void Emitter::transformInputs(const Task &task, const Scratch &scratch) {
-  loop(scale(task.groups, groupTiles), 1, [&](Value t) {
-    Value tile =
-        arith::MinUIOp::create(b, add(task.firstTile, t), index(tileCount - 1)).getResult();
-    auto [row, column] = originOf(tile);
-    std::array<Four, 4> at;
-    for (int64_t i = 0; i < 4; ++i)
-      for (int64_t j = 0; j < 4; ++j)
-        at[i][j] = inputAt(task, add(row, i), add(column, j));
-    Value to = scale(t, depth);
-    loop(index(depth), unit.lanes, [&](Value channel) {
-      std::array<Four, 4> columns, points;
-      for (int64_t j = 0; j < 4; ++j) {
-        Four pixels;
-        for (int64_t i = 0; i < 4; ++i)
-          pixels[i] = full(input, add(at[i][j], channel));
-        columns[j] = inputTransform(pixels);
-      }
-      for (int64_t i = 0; i < 4; ++i)
-        points[i] = inputTransform({columns[0][i], columns[1][i], columns[2][i], columns[3][i]});
-      Value first = add(to, channel);
+  Value frames = add(task.frames, c.taps.trips - 1);
+  frameLoop(frames, tiles.inputFrames, [&](Value frame) {
+    loop(scale(task.groups, tiles.group), 1, [&](Value t) {
+      Value tile =
+          arith::MinUIOp::create(b, add(task.firstTile, t), index(tiles.count - 1)).getResult();
+      auto [row, column] = originOf(tile);
+      std::array<Four, 4> at;
       for (int64_t i = 0; i < 4; ++i)
         for (int64_t j = 0; j < 4; ++j)
-          store(points[i][j], scratch.inputs, add(first, (i * 4 + j) * blockTiles * depth),
-                unit.lanes);
+          at[i][j] = inputAt(task, frame, add(row, i), add(column, j));
+      Value to = scale(rowOf(frame, t), depth);
+      loop(index(depth), unit.lanes, [&](Value channel) {
+        std::array<Four, 4> columns, points;
+        for (int64_t j = 0; j < 4; ++j) {
+          Four pixels;
+          for (int64_t i = 0; i < 4; ++i)
+            pixels[i] = full(input, add(at[i][j], channel));
+          columns[j] = inputTransform(pixels);
+        }
+        for (int64_t i = 0; i < 4; ++i)
+          points[i] = inputTransform({columns[0][i], columns[1][i], columns[2][i], columns[3][i]});
+        Value first = add(to, channel);
+        for (int64_t i = 0; i < 4; ++i)
+          for (int64_t j = 0; j < 4; ++j)
+            store(points[i][j], scratch.inputs,
+                  add(first, (i * 4 + j) * tiles.inputFrames * tiles.block * depth), unit.lanes);
+      });
     });
   });
 }
 
 void Emitter::multiply(const Task &task, const Scratch &scratch, Value channelBlock) {
   loop(index(kWinogradPoints), 1, [&](Value point) {
-    Value weights =
-        add(scale(channelBlock, transformedStrides[0]), scale(point, transformedStrides[1]));
-    loop(task.groups, 1, [&](Value group) {
-      Value tile = add(scale(point, blockTiles), scale(group, groupTiles)),
-            from = scale(tile, depth), to = scale(tile, block);
-      SmallVector<Value> sums(groupTiles * kVectors, zero());
-      auto channels = scf::ForOp::create(b, index(0), index(depth), index(1), sums);
-      {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(channels.getBody());
-        Value channel = channels.getInductionVar();
-        SmallVector<Value> next;
-        Value at = add(weights, scale(channel, block));
-        Value factors[kVectors] = {full(transformed, at), full(transformed, add(at, unit.lanes))};
-        for (int64_t t = 0; t < groupTiles; ++t) {
-          Value element = splat(
-              memref::LoadOp::create(b, scratch.inputs.buffer, add(add(from, channel), t * depth)));
-          for (Value factor : factors)
-            next.push_back(
-                vector::FMAOp::create(b, element, factor, channels.getRegionIterArg(next.size())));
-        }
-        scf::YieldOp::create(b, next);
-      }
-      for (auto [number, sum] : llvm::enumerate(channels.getResults()))
-        store(sum, scratch.sums, add(to, number * unit.lanes), unit.lanes);
+    Value weights = add(scale(channelBlock, transformedBlock), scale(point, transformedPoint));
+    Value inputs = scale(point, tiles.inputFrames * tiles.block),
+          outputs = scale(point, tiles.frames * tiles.block);
+    frameLoop(task.frames, tiles.frames, [&](Value frame) {
+      loop(task.groups, 1, [&](Value group) {
+        Value row = rowOf(frame, scale(group, tiles.group)), from = add(inputs, row),
+              to = scale(add(outputs, row), block);
+        SmallVector<Value> sums(tiles.group * kVectors, zero());
+        // Output frame f reads input frame f + tap.
+        sums = tapLoop(sums, [&](Value tap, ValueRange initial) {
+          return multiplyFrame(scratch, scale(rowOf(tap, from), depth),
+                               add(weights, scale(tap, transformedTap)), initial);
+        });
+        for (auto [number, sum] : llvm::enumerate(sums))
+          store(sum, scratch.sums, add(to, number * unit.lanes), unit.lanes);
+      });
     });
   });
 }
 
-void Emitter::transformSums(const Task &task, const Scratch &scratch, Value channelBlock) {
+SmallVector<Value> Emitter::multiplyFrame(const Scratch &scratch, Value from, Value weights,
+                                          ValueRange sums) {
+  auto channels = scf::ForOp::create(b, index(0), index(depth), index(1), sums);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(channels.getBody());
+  Value channel = channels.getInductionVar(), at = add(weights, scale(channel, block));
+  Value factors[kVectors] = {full(transformed, at), full(transformed, add(at, unit.lanes))};
+  SmallVector<Value> next;
+  for (int64_t t = 0; t < tiles.group; ++t) {
+    Value element =
+        splat(memref::LoadOp::create(b, scratch.inputs.buffer, add(add(from, channel), t * depth)));
+    for (Value factor : factors)
+      next.push_back(
+          vector::FMAOp::create(b, element, factor, channels.getRegionIterArg(next.size())));
+  }
+  scf::YieldOp::create(b, next);
+  return SmallVector<Value>(channels.getResults());
+}
+
+void Emitter::transformSums(const Task &task, const Scratch &scratch, Value channelBlock,
+                            Value frame) {
   // Zero times a result is not a number if the result is not finite.
-  auto tiles = scf::ForOp::create(b, index(0), task.tiles, index(1), zero());
+  auto loop = scf::ForOp::create(b, index(0), task.tiles, index(1), zero());
   {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(tiles.getBody());
-    Value t = tiles.getInductionVar(), check = tiles.getRegionIterArg(0);
+    b.setInsertionPointToStart(loop.getBody());
+    Value t = loop.getInductionVar(), check = loop.getRegionIterArg(0);
     for (int64_t v = 0; v < kVectors; ++v) {
-      Value from = add(scale(t, block), v * unit.lanes),
+      Value from = add(scale(rowOf(frame, t), block), v * unit.lanes),
             to = add(scale(t, 4 * block), v * unit.lanes);
       std::array<std::array<Value, 2>, 4> columns;
       for (int64_t j = 0; j < 4; ++j) {
         Four points;
         for (int64_t i = 0; i < 4; ++i)
-          points[i] = full(scratch.sums, add(from, (i * 4 + j) * blockTiles * block));
+          points[i] =
+              full(scratch.sums, add(from, (i * 4 + j) * tiles.frames * tiles.block * block));
         columns[j] = outputTransform(points);
       }
       for (int64_t i = 0; i < 2; ++i) {
@@ -212,51 +243,58 @@ void Emitter::transformSums(const Task &task, const Scratch &scratch, Value chan
     }
     scf::YieldOp::create(b, check);
   }
-  Value sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, tiles.getResult(0));
+  Value sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, loop.getResult(0));
   Value failed = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, sum, sum);
   auto branch = scf::IfOp::create(b, failed, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  computeDirectly(task, scratch, channelBlock);
+  computeDirectly(task, scratch, channelBlock, frame);
 }
 
-void Emitter::computeDirectly(const Task &task, const Scratch &scratch, Value channelBlock) {
+void Emitter::computeDirectly(const Task &task, const Scratch &scratch, Value channelBlock,
+                              Value frame) {
   loop(scale(task.tiles, 4), 1, [&](Value pixel) {
-    auto [row, column] = originOf(add(task.firstTile, divide(pixel, 4)));
-    row = add(row, divide(modulo(pixel, 4), 2));
-    column = add(column, modulo(pixel, 2));
-    auto taps =
-        scf::ForOp::create(b, index(0), index(9), index(1), SmallVector<Value>(kVectors, zero()));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(taps.getBody());
-    Value tap = taps.getInductionVar();
-    Value from = inputAt(task, add(row, divide(tap, 3)), add(column, modulo(tap, 3)));
-    Value weights = add(scale(channelBlock, c.filterBlock), scale(tap, depth * block));
-    auto channels =
-        scf::ForOp::create(b, index(0), index(depth), index(1), taps.getRegionIterArgs());
-    b.setInsertionPointToStart(channels.getBody());
-    Value channel = channels.getInductionVar();
-    Value element = splat(memref::LoadOp::create(b, input.buffer, add(from, channel)));
-    SmallVector<Value> next;
-    for (int64_t v = 0; v < kVectors; ++v)
-      next.push_back(vector::FMAOp::create(
-          b, element, full(filter, add(add(weights, scale(channel, block)), v * unit.lanes)),
-          channels.getRegionIterArg(v)));
-    scf::YieldOp::create(b, next);
-    b.setInsertionPointAfter(channels);
-    scf::YieldOp::create(b, channels.getResults());
-    b.setInsertionPointAfter(taps);
-    for (auto [v, sum] : llvm::enumerate(taps.getResults()))
+    std::pair<Value, Value> origin = originOf(add(task.firstTile, divide(pixel, 4)));
+    Value row = add(origin.first, divide(modulo(pixel, 4), 2)),
+          column = add(origin.second, modulo(pixel, 2));
+    SmallVector<Value> sums(kVectors, zero());
+    sums = tapLoop(sums, [&](Value tap, ValueRange initial) {
+      auto window = scf::ForOp::create(b, index(0), index(9), index(1), initial);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(window.getBody());
+      Value each = window.getInductionVar();
+      Value from = inputAt(task, c.taps.trips == 1 ? frame : add(frame, tap),
+                           add(row, divide(each, 3)), add(column, modulo(each, 3)));
+      Value weights = add(scale(channelBlock, c.filterBlock), scale(each, depth * block));
+      if (c.taps.trips != 1)
+        weights = add(weights, scale(tap, c.taps.filterStep));
+      auto channels =
+          scf::ForOp::create(b, index(0), index(depth), index(1), window.getRegionIterArgs());
+      b.setInsertionPointToStart(channels.getBody());
+      Value channel = channels.getInductionVar();
+      Value element = splat(memref::LoadOp::create(b, input.buffer, add(from, channel)));
+      SmallVector<Value> next;
+      for (int64_t v = 0; v < kVectors; ++v)
+        next.push_back(vector::FMAOp::create(
+            b, element, full(filter, add(add(weights, scale(channel, block)), v * unit.lanes)),
+            channels.getRegionIterArg(v)));
+      scf::YieldOp::create(b, next);
+      b.setInsertionPointAfter(channels);
+      scf::YieldOp::create(b, channels.getResults());
+      return SmallVector<Value>(window.getResults());
+    });
+    for (auto [v, sum] : llvm::enumerate(sums))
       store(sum, scratch.results, add(scale(pixel, block), v * unit.lanes), unit.lanes);
   });
 }
 
-void Emitter::storeResults(const Task &task, const Scratch &scratch, Value channelBlock) {
-  Value channel = scale(channelBlock, block);
+void Emitter::storeResults(const Task &task, const Scratch &scratch, Value channelBlock,
+                           Value frame) {
+  Value channel = scale(channelBlock, block), group = add(task.firstFrame, frame);
   Value initial = c.fill ? splat(c.fill.getInputs()[0]) : Value();
   loop(task.tiles, 1, [&](Value t) {
     auto [row, column] = originOf(add(task.firstTile, t));
-    Bases bases = basesAt({task.image, row, column, channel, {}, index(0)});
+    Bases bases = basesAt({task.image, row, column, channel, {}, group});
     Value from = scale(t, 4 * block);
     for (int64_t i = 0; i < 2; ++i)
       for (int64_t j = 0; j < 2; ++j) {
@@ -284,48 +322,45 @@ void Emitter::run() {
   flattenBuffers();
   transformed = flatten(c.transformed);
   int64_t offset;
-  (void)cast<MemRefType>(c.transformed.getType()).getStridesAndOffset(transformedStrides, offset);
-  int64_t blocks = llvm::divideCeil(tileCount, blockTiles), channelBlocks = c.channels / block;
-  int64_t parts = 1;
-  for (int64_t each = 1; each * kMinPartBlocks <= channelBlocks; ++each)
-    if (channelBlocks % each == 0) {
-      parts = each;
-      if (blocks * c.images * each >= kMinTasks)
-        break;
-    }
-
-  auto parallel = scf::ParallelOp::create(
-      b, ValueRange{index(0)}, ValueRange{index(parts * blocks * c.images)}, ValueRange{index(1)});
+  SmallVector<int64_t> strides;
+  (void)cast<MemRefType>(c.transformed.getType()).getStridesAndOffset(strides, offset);
+  transformedBlock = strides.front();
+  transformedTap = c.taps.trips == 1 ? 0 : strides[1];
+  transformedPoint = strides[strides.size() - 3];
+  int64_t partBlocks = c.channels / block / tiles.parts,
+          tasks = tiles.parts * tiles.blocks * tiles.frameBlocks * c.images;
+  auto parallel = scf::ParallelOp::create(b, ValueRange{index(0)}, ValueRange{index(tasks)},
+                                          ValueRange{index(1)});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(parallel.getBody());
   Value number = parallel.getInductionVars()[0];
-  Scratch buffers{scratch(kWinogradPoints * blockTiles * depth),
-                  scratch(kWinogradPoints * blockTiles * block), scratch(4 * blockTiles * block)};
-  Value part = modulo(number, parts);
-  number = divide(number, parts);
+  Scratch buffers{scratch(kWinogradPoints * tiles.inputFrames * tiles.block * depth),
+                  scratch(kWinogradPoints * tiles.frames * tiles.block * block),
+                  scratch(4 * tiles.block * block)};
+  Value part = modulo(number, tiles.parts);
+  number = divide(number, tiles.parts);
   Task task;
-  task.image = divide(number, blocks);
-  task.firstTile = scale(modulo(number, blocks), blockTiles);
-  Value left = arith::SubIOp::create(b, index(tileCount), task.firstTile);
-  task.tiles = arith::MinUIOp::create(b, left, index(blockTiles));
-  task.groups = divide(add(task.tiles, groupTiles - 1), groupTiles);
+  task.firstTile = scale(modulo(number, tiles.blocks), tiles.block);
+  Value left = arith::SubIOp::create(b, index(tiles.count), task.firstTile);
+  task.tiles = arith::MinUIOp::create(b, left, index(tiles.block));
+  task.groups = divide(add(task.tiles, tiles.group - 1), tiles.group);
+  number = divide(number, tiles.blocks);
+  task.firstFrame = scale(modulo(number, tiles.frameBlocks), tiles.frames);
+  left = arith::SubIOp::create(b, index(c.groups), task.firstFrame);
+  task.frames = arith::MinUIOp::create(b, left, index(tiles.frames));
+  task.image = divide(number, tiles.frameBlocks);
   transformInputs(task, buffers);
-  int64_t partBlocks = channelBlocks / parts;
   loop(index(partBlocks), 1, [&](Value each) {
     Value channelBlock = add(scale(part, partBlocks), each);
     multiply(task, buffers, channelBlock);
-    transformSums(task, buffers, channelBlock);
-    storeResults(task, buffers, channelBlock);
+    frameLoop(task.frames, tiles.frames, [&](Value frame) {
+      transformSums(task, buffers, channelBlock, frame);
+      storeResults(task, buffers, channelBlock, frame);
+    });
   });
 }
 
 } // namespace
-
-bool canUseWinograd(const Contraction &contraction, VectorUnit unit) {
-  return contraction.transformed && contraction.block == packedBlock(unit.lanes) &&
-         contraction.depth % unit.lanes == 0 &&
-         contraction.depth <= kMaxTransformedBytes / (kWinogradPoints * 4);
-}
 
 void emitWinograd(OpBuilder &builder, Contraction contraction, VectorUnit unit) {
   assert(canUseWinograd(contraction, unit) && "the caller checks the contraction");

@@ -10,12 +10,8 @@
 
 namespace convoy {
 
-/// Whether `contraction` has a transformed filter, whole vectors of input channels, and not so many
-/// that the transforms of a tile do not fit into the stack.
-bool canUseWinograd(const Contraction &contraction, VectorUnit unit);
-
-/// Emits `contraction`, for which canUseWinograd is true, at the builder's insertion point:
-/// `scf.parallel` over blocks of tiles, with scratch buffers on the stack.
+/// Emits `contraction`, for which canUseWinograd (WinogradTiles.h) is true, at the builder's
+/// insertion point: `scf.parallel` over blocks of tiles, with scratch buffers on the stack.
 void emitWinograd(mlir::OpBuilder &builder, Contraction contraction, VectorUnit unit);
 
 } // namespace convoy

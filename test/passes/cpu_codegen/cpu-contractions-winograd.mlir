@@ -121,3 +121,41 @@ func.func @used(%x: memref<1x9x14x32xf32>, %w: memref<4x3x3x32x16xf32>, %u: memr
   }
   return
 }
+
+// -----
+
+// A window of 3 frames. Tasks have 5 and 4 of the 9 frames of outputs, for which they transform up to 7
+// frames of inputs, and 6 and 2 of the 8 tiles of a frame.
+
+#input = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (n, f + q, h + r, w + s, c)>
+#filter = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (kb, q, r, s, c, ki)>
+#output = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (n, f, h, w, kb * 16 + ki)>
+#points = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (kb, q, r * 4 + s, c, ki)>
+
+// CHECK-LABEL: func.func @frames
+// CHECK:         scf.parallel {{.*}} to (%c4)
+// CHECK-DAG:       memref.alloca() {alignment = 64 : i64} : memref<21504xf32>
+// CHECK-DAG:       memref.alloca() {alignment = 64 : i64} : memref<7680xf32>
+// CHECK-DAG:       memref.alloca() {alignment = 64 : i64} : memref<384xf32>
+// CHECK-COUNT-32:  arith.{{addf|subf}} {{.*}} : vector<8xf32>
+// Sums over the frames of the window, then over channels.
+// CHECK:           %[[TAPS:.*]]:12 = scf.for
+// CHECK:             scf.for {{.*}} iter_args
+// CHECK-COUNT-12:      vector.fma
+// CHECK-NOT:       vector.fma
+// CHECK:           vector.store %[[TAPS]]#11
+// CHECK-COUNT-8:   vector.fma
+// CHECK:           arith.cmpf uno
+// CHECK:           scf.if
+// CHECK-COUNT-2:     vector.fma
+// CHECK-NOT:     linalg
+func.func @frames(%x: memref<1x11x6x10x32xf32>, %w: memref<4x3x3x3x32x16xf32>, %u: memref<4x3x16x32x16xf32>, %y: memref<1x9x4x8x64xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #filter, #points, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%x, %w, %u : memref<1x11x6x10x32xf32>, memref<4x3x3x3x32x16xf32>, memref<4x3x16x32x16xf32>) outs(%y : memref<1x9x4x8x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %t: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}

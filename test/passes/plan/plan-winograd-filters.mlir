@@ -179,3 +179,82 @@ func.func @tensors(%x: tensor<1x14x14x16xf32>, %w: tensor<2x3x3x16x16xf32> {tcp.
   } -> tensor<1x12x12x32xf32>
   return %r : tensor<1x12x12x32xf32>
 }
+
+// -----
+
+#input = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (n, f + q, h + r, w + s, c)>
+#filter = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (kb, q, r, s, c, ki)>
+#output = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (n, f, h, w, kb * 16 + ki)>
+#between = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (n, f * 2 + q * 3, h + r, w + s, c)>
+#rows = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (n, f + q, h * 2 + r, w + s, c)>
+
+// Three spatial dims, of any stride and dilation between frames.
+
+// CHECK-DAG:   #[[POINTS:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9) -> (d4, d6, d7 * 4 + d8, d9, d5)>
+// CHECK-DAG:   #[[BETWEEN:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9) -> (d0, d1 * 2 + d6 * 3, d2 + d7, d3 + d8, d9)>
+// CHECK-DAG:   #[[ROWS:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9) -> (d0, d1 + d6, d2 * 2 + d7, d3 + d8, d9)>
+// CHECK-LABEL: func.func @frames
+// CHECK-SAME:    %[[W:[a-z0-9]+]]: memref<2x2x3x3x16x16xf32>
+// CHECK:         %[[ALL:.*]] = memref.alloc() : memref<2x2x16x17x16xf32>
+// CHECK:         %[[U:.*]] = memref.subview %[[ALL]][0, 0, 0, 0, 0] [2, 2, 16, 16, 16] [1, 1, 1, 1, 1]
+// CHECK:         memref.subview %[[W]][0, 0, 2, 2, 0, 0] [2, 2, 1, 1, 16, 16]
+// CHECK:         memref.subview %[[U]][0, 0, 15, 0, 0] [2, 2, 1, 16, 16]
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel"]
+// CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #[[POINTS]], #{{.*}}]{{.*}} ins(%{{.*}}, %[[W]], %[[U]] :
+// CHECK:         memref.alloc() : memref<2x2x16x17x16xf32>
+// CHECK:         linalg.generic {indexing_maps = [#[[BETWEEN]], #{{.*}}, #[[POINTS]], #{{.*}}]
+// CHECK-NOT:     memref.alloc
+// CHECK:         linalg.generic {indexing_maps = [#[[ROWS]], #{{.*}}, #{{.*}}]
+func.func @frames(%x: memref<1x5x8x8x16xf32>, %z: memref<1x10x8x8x16xf32>, %v: memref<1x5x13x8x16xf32>, %w: memref<2x2x3x3x16x16xf32> {tcp.prepared = "w"}, %y: memref<1x4x6x6x32xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<1x5x8x8x16xf32>, memref<2x2x3x3x16x16xf32>) outs(%y : memref<1x4x6x6x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#between, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%z, %w : memref<1x10x8x8x16xf32>, memref<2x2x3x3x16x16xf32>) outs(%y : memref<1x4x6x6x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#rows, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%v, %w : memref<1x5x13x8x16xf32>, memref<2x2x3x3x16x16xf32>) outs(%y : memref<1x4x6x6x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+#input = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (n, f + q, h + r, w + s, c)>
+#filter = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (kb, q, r, s, c, ki)>
+#output = affine_map<(n, f, h, w, kb, ki, q, r, s, c) -> (n, f, h, w, kb * 16 + ki)>
+
+// 2 frames of 5x5 outputs are 18 tiles. 2 frames of 496 channels are too many.
+
+// CHECK-LABEL: func.func @direct_frames
+// CHECK-NOT:     memref.alloc
+func.func @direct_frames(%x: memref<1x3x7x7x16xf32>, %w: memref<2x2x3x3x16x16xf32> {tcp.prepared = "w"}, %y: memref<1x2x5x5x32xf32>,
+                         %many: memref<1x5x8x8x496xf32>, %v: memref<2x2x3x3x496x16xf32> {tcp.prepared = "v"}, %z: memref<1x4x6x6x32xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<1x3x7x7x16xf32>, memref<2x2x3x3x16x16xf32>) outs(%y : memref<1x2x5x5x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%many, %v : memref<1x5x8x8x496xf32>, memref<2x2x3x3x496x16xf32>) outs(%z : memref<1x4x6x6x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
