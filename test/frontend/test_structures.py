@@ -252,3 +252,36 @@ def test_names_of_classes_without_paths() -> None:
     model = convoy.compile(Sampling().eval(), (_X,), target="cpu")
     assert [spec.name for spec in model.manifest.outputs] == ["sample", "more.0.0"]
     np.testing.assert_array_equal(model.load().run_numpy(_X.numpy())[1], (_X - 1).numpy())
+
+
+class Combined(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(_X + 3)
+        self.register_buffer("scale", _X - 2)
+
+    def forward(self, x: Tensor, others: dict[str, Tensor], z: Tensor) -> tuple[Tensor, Tensor]:
+        return x - others["y"] * 2 + z * self.weight, z * self.scale
+
+
+@pytest.mark.parametrize("example", ["one tensor", "weights"])
+def test_example_inputs_of_one_tensor(example: str) -> None:
+    """torch.export tells tensors apart by their identity."""
+    module = Combined().eval()
+    one = [_X, _X, _X] if example == "one tensor" else [module.weight, module.scale, module.scale]
+    model = convoy.compile(module, (one[0], {"y": one[1]}, one[2]), target="cpu")
+    inputs = _X, {"y": _X.flip(0)}, _X.sin()
+    for got, expected in zip(model(*inputs), module(*inputs), strict=True):
+        torch.testing.assert_close(got, expected)
+
+
+def test_example_inputs_of_one_tensor_with_dynamic_sizes() -> None:
+    size = torch.export.Dim("n", min=1, max=4)
+    module = Combined().eval()
+    with torch.no_grad():
+        module.weight, module.scale = nn.Parameter(_X[:1]), _X[1:]
+    dynamic = {"x": {0: size}, "others": {"y": {0: size}}, "z": {0: size}}
+    model = convoy.compile(module, (_X, {"y": _X}, _X), target="cpu", dynamic_shapes=dynamic)
+    inputs = torch.arange(12.0).reshape(4, 3), {"y": torch.ones(4, 3)}, torch.full((4, 3), 5.0)
+    for got, expected in zip(model(*inputs), module(*inputs), strict=True):
+        torch.testing.assert_close(got, expected)

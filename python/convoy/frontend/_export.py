@@ -25,6 +25,7 @@ from convoy.frontend._custom_ops import inline_custom_ops
 from convoy.frontend._export_errors import last_user_line, reason_of_export
 from convoy.frontend._grouped import grouped_decompositions
 from convoy.frontend._higher_order import inline_higher_order
+from convoy.frontend._inputs import with_distinct_tensors
 from convoy.frontend._linear_algebra import (
     linear_algebra_decompositions,
     without_linear_algebra_checks,
@@ -90,7 +91,8 @@ def export_module(
             registered_results(module),
         ):
             warnings.simplefilter("ignore")
-            program = run_export(module, inputs, dict(kwargs or {}), dynamic_shapes)
+            inputs, own = with_distinct_tensors(module, (inputs, dict(kwargs or {})))
+            program = run_export(module, inputs, own, dynamic_shapes)
             return _decomposed(program) if dynamic_shapes is None else program
     except Exception as error:
         reason = f"{last_user_line(error)}{reason_of_export(error)}{_narrow_hint(module)}"

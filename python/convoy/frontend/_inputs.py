@@ -18,7 +18,7 @@ from convoy.frontend._real_view import complex_input
 from convoy.frontend._types import unsupported_dtype
 from convoy.output_names import leaves_with_paths
 
-__all__ = ["check_exported", "check_module", "has_symbols"]
+__all__ = ["check_exported", "check_module", "has_symbols", "with_distinct_tensors"]
 
 #: Packages of modules with quantized weights.
 _QUANTIZED = ("torch.ao.nn.quantized", "torch.ao.nn.intrinsic.quantized")
@@ -61,6 +61,31 @@ def check_module(module: Any, inputs: Any, kwargs: Mapping[str, Any] | None = No
                 msg = f"input {pytree.keystr(path)}: {problem}"
                 raise InputError(msg)
     _check_weights([*module.named_parameters(), *module.named_buffers()])
+
+
+def with_distinct_tensors(module: torch.nn.Module, given: Any) -> Any:
+    """Replaces the tensors that occur among the inputs before, or are parameters or buffers of the
+    module, by tensors of the same values: torch.export tells tensors apart by their identity.
+
+    Args:
+        module: The module.
+        given: The example inputs.
+
+    Returns:
+        The inputs, in which each tensor occurs once.
+    """
+    known = {id(each) for named in (module.parameters(), module.buffers()) for each in named}
+
+    def distinct(tensor: torch.Tensor) -> torch.Tensor:
+        if id(tensor) not in known:
+            known.add(id(tensor))
+            return tensor
+        return tensor.detach().requires_grad_(tensor.requires_grad)
+
+    tensors = [each for each in pytree.tree_leaves(given) if isinstance(each, torch.Tensor)]
+    if len({id(each) for each in tensors} | known) == len(tensors) + len(known):
+        return given
+    return pytree.tree_map_only(torch.Tensor, distinct, given)
 
 
 def has_symbols(program: torch.export.ExportedProgram) -> bool:
