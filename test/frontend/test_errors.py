@@ -495,7 +495,24 @@ class _Linked:
             lambda x: _SQUARE.to_sparse() @ x,
             "{place}aten.to_sparse: Cannot access storage of SparseTensorImpl",
         ),  # data
+        *(
+            (
+                function,
+                "{place}it reads the values of a tensor while the model is exported, where only "
+                "shapes are known; expected a model that computes it after the compiled part, or "
+                "uses ops, such as torch.stack in place of torch.tensor([a, b])",
+            )
+            for function in (
+                lambda x: torch.tensor([x[0, 0], x[1, 1]]),
+                lambda x: torch.from_numpy(x.numpy()),
+            )
+        ),
         (lambda x: x @ torch.ones(7, 7), "{place}"),  # data
+        (
+            lambda x: setattr(x.clone(), "data", x),
+            "{place}the model assigns to the data of a tensor, which torch.export does not record; "
+            "expected tensor.copy_(value), or the value under another name",
+        ),  # data
         (
             lambda x: F.ctc_loss(x[:, None], *torch.ones(3, 1, 1).long()),
             "{place}aten._ctc_loss.Tensor: it reads the values of a tensor while the model is exported, "

@@ -38,6 +38,12 @@ _DATA_DEPENDENT = (
     "the model has control flow or shapes that depend on the values of a tensor; expected "
     "dependence on the shapes of the inputs only: torch.where selects by values"
 )
+#: Parts of torch's errors about code that reads the memory of tensors.
+_READS_MEMORY = (
+    "data is not allocated yet",
+    "Cannot access data pointer of Tensor",
+    ".numpy() is not supported for tensor subclasses",
+)
 VALUE_ERRORS = (DataDependentOutputException, DynamicOutputShapeException)
 _HIDDEN = (
     "the model computes a tensor in a way that torch.export does not record, such as "
@@ -55,6 +61,8 @@ def reason_of_export(error: Exception) -> str:
     if isinstance(error, VALUE_ERRORS):
         return f"{error.func}: {_READS_VALUES}"
     text = str(error).strip()
+    if any(part in text for part in _READS_MEMORY):
+        return f"{_READS_VALUES}, or uses ops, such as torch.stack in place of torch.tensor([a, b])"
     if found := _NEEDS_REGISTRATION.search(text):
         kind = found[1].rpartition(".")[2]
         return (

@@ -21,10 +21,12 @@ from torch.overrides import TorchFunctionMode
 __all__ = ["RecordData", "without_value_checks"]
 
 _DATA = torch.Tensor.data.__get__  # type: ignore[attr-defined]
+_SET_DATA = torch.Tensor.data.__set__  # type: ignore[attr-defined]
 
 
 class RecordData(TorchFunctionMode):
-    """Replaces `tensor.data` by `tensor.detach()` while ops are recorded."""
+    """Replaces `tensor.data` by `tensor.detach()` while ops are recorded, and refuses an assignment
+    to it, whose effect on the tensor is in no op."""
 
     def __torch_function__(
         self,
@@ -35,6 +37,12 @@ class RecordData(TorchFunctionMode):
     ) -> Any:
         if func == _DATA and get_proxy_mode() is not None:
             return args[0].detach()
+        if func == _SET_DATA and get_proxy_mode() is not None:
+            msg = (
+                "the model assigns to the data of a tensor, which torch.export does not record; "
+                "expected tensor.copy_(value), or the value under another name"
+            )
+            raise RuntimeError(msg)
         return func(*args, **(kwargs or {}))
 
 
