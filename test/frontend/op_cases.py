@@ -221,6 +221,12 @@ _add("softplus", lambda x: F.softplus(x, 2, 5), _EDGES)
 _nn("prelu", lambda: nn.PReLU(init=0.3), _EDGES)
 _nn("prelu_channels", lambda: nn.PReLU(3, init=0.3), (2, 3, 4, 4))
 _add("threshold", lambda x: F.threshold(x, 0.4, -3), _EDGES)
+# In bfloat16, the number nearest to 0.3 is above it.
+_add(
+    "threshold_bfloat16",
+    lambda x: F.threshold(x.bfloat16(), 0.3, 7),
+    torch.tensor([0.3, -0.3, 0.5, 0.1]),
+)
 _add("hardshrink", lambda x: F.hardshrink(x, 0.6), _EDGES)
 _add("softshrink", lambda x: F.softshrink(x, 0.6), _EDGES)
 _add("glu", lambda x: F.glu(x, 1), (2, 6))
@@ -289,6 +295,12 @@ _add(
     "floor_divide_bfloat16",
     lambda x: x.bfloat16() // 1.3,
     torch.tensor([2.59375, 1.296875, 2.609375]),
+)
+# The number counts in float32: 7.5 is below 75 * 0.1 there, and above it in float16.
+_add(
+    "div_floor_half",
+    lambda x: x.half().div(0.1, rounding_mode="floor"),
+    torch.tensor([7.5, 0.1, 1.0, -1.0, -7.5]),
 )
 _add("remainder", lambda x: x % 2.25, _EDGES)
 _add("remainder_tensor", torch.remainder, _EDGES, torch.tensor([2.0, -3.0, 0.75, 1.5]))

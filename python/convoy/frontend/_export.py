@@ -213,6 +213,7 @@ def _decompositions() -> dict[Any, Any]:
         torch.ops.aten._is_all_true.default: torch.all,
         torch.ops.aten._is_any_true.default: torch.any,
         torch.ops.aten.angle.default: _angle,
+        torch.ops.aten.div.Tensor_mode: _div_mode,
         torch.ops.aten.as_strided_copy.default: _as_strided_copy,
     }
     own |= quantized_decompositions() | position_decompositions()
@@ -228,6 +229,13 @@ def _angle(x: torch.Tensor) -> torch.Tensor:
         return torch.atan2(x.imag, x.real)
     x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
     return torch.where(x < 0, math.pi, torch.where(torch.isnan(x), x, 0))
+
+
+def _div_mode(x: Any, y: Any, *, rounding_mode: str | None) -> Any:
+    """A number remains one: torch-mlir makes a tensor of it, and those are rounded."""
+    if isinstance(y, torch.Tensor):
+        return NotImplemented
+    return torch.ops.aten.div.Scalar_mode(x, y, rounding_mode=rounding_mode)
 
 
 def _as_strided_copy(

@@ -168,9 +168,10 @@ def prelu(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.threshold")
 def threshold(b: Builder, call: Call) -> ir.Value:
+    """PyTorch compares with the limit in float32, not rounded to float16 or bfloat16."""
     x, limit, value = call.args
-    kind = type_of(x)
-    above = b.compare("gt", x, b.scalar(limit, kind.dtype, kind.rank))
+    kind, wide = type_of(x), b.wide(x)
+    above = b.compare("gt", wide, b.scalar(limit, type_of(wide).dtype, kind.rank))
     return b.select(above, x, b.scalar(value, kind.dtype, kind.rank))
 
 
@@ -187,7 +188,8 @@ def threshold_backward(b: Builder, call: Call) -> ir.Value:
             "of torch.export differs from PyTorch's"
         )
         raise Unsupported(msg)
-    at_most = b.compare("le", x, b.scalar(limit, dtype, kind.rank))
+    wide = b.wide(x)
+    at_most = b.compare("le", wide, b.scalar(limit, type_of(wide).dtype, kind.rank))
     return b.select(at_most, b.scalar(0, dtype, call.result.rank), gradient)
 
 

@@ -129,19 +129,20 @@ def div_rounded(b: Builder, call: Call) -> ir.Value:
         one = b.scalar(1, dtype, type_of(quotient).rank)
         below = b.binary(tcp.SubOp, quotient, one)
         return b.select(_has_other_sign(b, rest, y), below, quotient)
+    # PyTorch divides by the number in float32, not rounded to float16 or bfloat16.
+    divisor = dtype if isinstance(y, ir.Value) else torch.promote_types(dtype, torch.float32)
     if mode == "floor":
-        wide = _QUOTIENT[dtype]
-        # PyTorch divides by the number in float32, not rounded to float16 or bfloat16.
-        divisor = dtype if isinstance(y, ir.Value) else torch.promote_types(dtype, torch.float32)
         x, y = _in(b, x, dtype), _in(b, y, divisor)
+        wide = _QUOTIENT[dtype if isinstance(y, ir.Value) or y == _in(b, y, dtype) else divisor]
         quotient = b.unary(tcp.FloorOp, _apply(b, tcp.DivOp, x, y, wide))
         quotient = _where_infinite(b, x, y, quotient, (0.0, -1.0), wide)
         return b.cast(_where_dividend_infinite(b, x, y, quotient), dtype)
-    quotient = _apply(b, tcp.DivOp, x, y, dtype)
     if mode is None:
-        return quotient
-    below = b.compare("lt", quotient, b.scalar(0, dtype, type_of(quotient).rank))
-    return b.select(below, b.unary(tcp.CeilOp, quotient), b.unary(tcp.FloorOp, quotient))
+        return _apply(b, tcp.DivOp, x, y, dtype)
+    quotient = _apply(b, tcp.DivOp, _in(b, x, dtype), y, divisor)
+    below = b.compare("lt", quotient, b.scalar(0, divisor, type_of(quotient).rank))
+    truncated = b.select(below, b.unary(tcp.CeilOp, quotient), b.unary(tcp.FloorOp, quotient))
+    return b.cast(truncated, dtype)
 
 
 # Wide enough that a quotient never rounds up to an integer: 1 // 0.1 is 9.

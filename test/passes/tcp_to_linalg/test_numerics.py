@@ -115,6 +115,17 @@ def test_narrow_dtype(name: str, dtype: torch.dtype) -> None:
     _compare(module, x, got)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["f16", "bf16"])
+def test_narrow_division_by_a_number(dtype: torch.dtype) -> None:
+    """The number and the quotient are in float32, in which 1 / 0.1 is 10."""
+    modules = [
+        Function(lambda x, mode=mode: x.div(0.1, rounding_mode=mode)) for mode in ("floor", "trunc")
+    ]
+    x = torch.tensor([7.5, 0.1, 1.0, -1.0, -7.5, 300.0], dtype=dtype)
+    for module, (got,) in zip(modules, _run_together(modules, [x, x]), strict=True):
+        assert torch.equal(got, module(x))
+
+
 _NAN, _INF = math.nan, math.inf
 _SPECIAL = torch.tensor([[_NAN, 1.0, -_INF, 0.0, -0.0], [_INF, -2.5, _NAN, 3.0, -1.0]])
 
