@@ -13,9 +13,10 @@ from torch_mlir import ir
 
 from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of, wrapped_number
+from convoy.frontend._expression import Expression
 from convoy.frontend._registry import Call, converts
 from convoy.frontend.elementary import operands
-from convoy.frontend.pointwise import exact_fmod
+from convoy.frontend.pointwise import exact_fmod, rest_of_division
 
 __all__ = ["logical_of"]
 
@@ -134,7 +135,10 @@ def div_rounded(b: Builder, call: Call) -> ir.Value:
     if mode == "floor":
         x, y = _in(b, x, dtype), _in(b, y, divisor)
         wide = _QUOTIENT[dtype if isinstance(y, ir.Value) or y == _in(b, y, dtype) else divisor]
-        quotient = b.unary(tcp.FloorOp, _apply(b, tcp.DivOp, x, y, wide))
+        if dtype == torch.float64:
+            quotient = _floor_quotient(*operands(b, call))[0].value
+        else:
+            quotient = b.unary(tcp.FloorOp, _apply(b, tcp.DivOp, x, y, wide))
         quotient = _where_infinite(b, x, y, quotient, (0.0, -1.0), wide)
         return b.cast(_where_dividend_infinite(b, x, y, quotient), dtype)
     if mode is None:
@@ -143,6 +147,16 @@ def div_rounded(b: Builder, call: Call) -> ir.Value:
     below = b.compare("lt", quotient, b.scalar(0, divisor, type_of(quotient).rank))
     truncated = b.select(below, b.unary(tcp.CeilOp, quotient), b.unary(tcp.FloorOp, quotient))
     return b.cast(truncated, dtype)
+
+
+def _floor_quotient(x: Expression, y: Expression) -> tuple[Expression, Expression]:
+    """floor(x / y) of float64 numbers, and the remainder. No type is wide enough for the quotient,
+    which may round up to an integer: then the rest does not have the sign of y."""
+    quotient = (x / y).floor()
+    rest = rest_of_division(x, y, quotient)
+    is_above = ((rest < 0.0) & (y > 0.0)) | ((rest > 0.0) & (y < 0.0))
+    remainder = rest.replaced(is_above, rest + y).replaced(rest.is_nan(), x - quotient * y)
+    return quotient.replaced(is_above, quotient - 1.0), remainder
 
 
 # Wide enough that a quotient never rounds up to an integer: 1 // 0.1 is 9.
@@ -161,8 +175,8 @@ def _in(b: Builder, value: Operand, dtype: torch.dtype) -> Operand:
 
 @converts("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor")
 def remainder(b: Builder, call: Call) -> ir.Value:
-    """x - floor(x / y) * y. Floats have the exact remainder; in float64 only if the quotient is
-    exact."""
+    """x - floor(x / y) * y. Floats have the exact remainder; in float64 for quotients below
+    2^22."""
     dtype = call.result.dtype
     if not dtype.is_floating_point:
         _, rest, divisor = _divided(b, call.args[0], call.args[1], dtype)
@@ -173,9 +187,8 @@ def remainder(b: Builder, call: Call) -> ir.Value:
         exact = exact_fmod(dividend, by)
         other = (exact < 0.0).differs(by < 0.0)
         return exact.replaced(exact.differs(0.0) & other, exact + by).cast(dtype)
+    rest = _floor_quotient(*operands(b, call))[1].value
     x, y = (_in(b, value, dtype) for value in call.args)
-    floor = b.unary(tcp.FloorOp, _apply(b, tcp.DivOp, x, y, dtype))
-    rest = _apply(b, tcp.SubOp, x, _apply(b, tcp.MulOp, floor, y, dtype), dtype)
     return _where_infinite(b, x, y, rest, (x, y), dtype)
 
 

@@ -11,12 +11,12 @@ from torch_mlir import ir
 
 from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of
-from convoy.frontend._expression import Expression
+from convoy.frontend._expression import Expression, wide
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import dtype_name
 from convoy.frontend.elementary import operands
 
-__all__ = ["exact_fmod"]
+__all__ = ["exact_fmod", "rest_of_division"]
 
 
 @converts("aten.isinf")
@@ -92,3 +92,27 @@ def exact_fmod(x: Expression, y: Expression) -> Expression:
         rest = rest - (rest / part).floor() * part
     rest = rest.replaced(divisor.equals(math.inf) & (x.abs() < math.inf), x)
     return rest.copysign(x)
+
+
+def rest_of_division(x: Expression, y: Expression, quotient: Expression) -> Expression:
+    """x - quotient * y of float64 numbers, where the quotient is a rounded integer: without an
+    error if it is below 2^22, because products of parts with 24 bits are exact. NaN beyond the
+    range of float32."""
+    rest = x
+    left, right = _parts(quotient), _parts(y)
+    for total in range(len(left) + len(right) - 1):
+        for place, part in enumerate(left):
+            if 0 <= total - place < len(right):
+                rest = rest - part * right[total - place]
+    return rest
+
+
+def _parts(x: Expression) -> list[Expression]:
+    """Numbers of at most 24 bits whose sum is x."""
+    high = _rounded(x)
+    middle = _rounded(x - high)
+    return [high, middle, x - high - middle]
+
+
+def _rounded(x: Expression) -> Expression:
+    return wide(x.builder, x.cast(torch.float32))

@@ -126,6 +126,17 @@ def test_narrow_division_by_a_number(dtype: torch.dtype) -> None:
         assert torch.equal(got, module(x))
 
 
+def test_double_division_to_integers() -> None:
+    """Quotients that float64 rounds up to integers, such as 1 / 0.1, and those that are integers."""
+    counts = torch.randint(-3000, 3000, (200,), generator=torch.Generator().manual_seed(0)).double()
+    x = torch.cat([counts / 10, counts * 0.3, counts / 7 + 0.01, torch.tensor([0.0, math.inf])])
+    modules = [Function(lambda x, y=y: (x // y, x % y)) for y in (0.1, -0.3, 1 / 7)]
+    modules += [Function(lambda x: (x // x.flip(0), 7.5 % x))]
+    for module, got in zip(modules, _run_together(modules, [x] * len(modules)), strict=True):
+        for mine, theirs in zip(got, module(x), strict=True):
+            torch.testing.assert_close(mine, theirs, rtol=1e-14, atol=0, equal_nan=True)
+
+
 _NAN, _INF = math.nan, math.inf
 _SPECIAL = torch.tensor([[_NAN, 1.0, -_INF, 0.0, -0.0], [_INF, -2.5, _NAN, 3.0, -1.0]])
 
