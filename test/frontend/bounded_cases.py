@@ -16,6 +16,7 @@ __all__ = ["BOUNDED_CASES"]
 _FLAGS = torch.tensor([[True, False, True], [False, False, True]])
 _LABELS = torch.tensor([1, -1, 3, -1, 0])
 _IMAGES = torch.tensor([True, False, True, True])
+_HALVES = torch.tensor([True, True, False, True, True])
 
 
 class _Experts(nn.Module):
@@ -113,5 +114,6 @@ BOUNDED_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("rows_shared", _shared, (3, 4)),
     ("rows_loss", _loss, (5, 4), _LABELS),
     ("rows_of_images", _images, (4, 3, 6, 6), (2, 3, 3, 3), _IMAGES),
+    ("rows_split", lambda x, mask: x[mask].view(2, -1, 3).cumsum(1).sum(1), (5, 3), _HALVES),
     ("rows_attend", lambda x, m: F.scaled_dot_product_attention(x[m], x[m], x[m]).sum(0), (4, 2, 5, 4), _IMAGES),
 ]  # fmt: skip
