@@ -64,6 +64,16 @@ class Residual(nn.Module):
         return torch.relu(self.conv(x) + x) > 0.5, torch.relu(self.conv(x) + x)
 
 
+def check(module: nn.Module, x: torch.Tensor, folder: Path, cpu: str) -> None:
+    """Winograd's algorithm computes the module, and its result is that of PyTorch in float64."""
+    model, fast = compiled(module, x, folder, cpu=cpu)
+    assert fast
+    got = model(x)
+    wanted = module.double()(x.double())
+    module.float()
+    torch.testing.assert_close(got.double(), wanted, rtol=2e-5, atol=2e-5)
+
+
 @torch.no_grad()
 @pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])
 @pytest.mark.parametrize("shape", SHAPES)
@@ -73,13 +83,7 @@ def test_shapes(shape: str, cpu: str, tmp_path: Path) -> None:
     conv = nn.Conv2d(inputs, outputs, 3, padding=padding, bias=False)
     for module in (conv, nn.Sequential(conv, nn.BatchNorm2d(outputs), nn.SiLU())):
         for batch in (1, 3):
-            x = torch.randn(batch, inputs, rows, columns)
-            model, fast = compiled(module, x, tmp_path, cpu=cpu)
-            assert fast
-            got = model(x)
-            wanted = module.double()(x.double())
-            module.float()
-            torch.testing.assert_close(got.double(), wanted, rtol=2e-5, atol=2e-5)
+            check(module, torch.randn(batch, inputs, rows, columns), tmp_path, cpu)
 
 
 @torch.no_grad()
@@ -91,13 +95,7 @@ def test_shapes_3d(shape: str, cpu: str, tmp_path: Path) -> None:
     conv = nn.Conv3d(inputs, outputs, (taps, 3, 3), stride, padding, dilation, bias=False)
     epilogue = nn.Sequential(conv, nn.BatchNorm3d(outputs), nn.SiLU())
     for module, batch in ((conv, 1), (epilogue, 2)):
-        x = torch.randn(batch, inputs, frames, rows, columns)
-        model, fast = compiled(module, x, tmp_path, cpu=cpu)
-        assert fast
-        got = model(x)
-        wanted = module.double()(x.double())
-        module.float()
-        torch.testing.assert_close(got.double(), wanted, rtol=2e-5, atol=2e-5)
+        check(module, torch.randn(batch, inputs, frames, rows, columns), tmp_path, cpu)
 
 
 @torch.no_grad()
