@@ -368,6 +368,7 @@ static SmallVector<Role> takeHardSwish(const GraphStep &first, ArrayRef<GraphSte
 }
 
 std::optional<std::string> GraphForm::refuse(const SupportTable &table, bool &needsKernel) const {
+  needsKernel = false;
   if (attention)
     return table.refuseAttention(*attention);
   if (!anchor) {
@@ -383,6 +384,7 @@ std::optional<std::string> GraphForm::refuse(const SupportTable &table, bool &ne
     return reason;
   // By position, then in order.
   SupportQuery roleQuery = query;
+  bool onlyKernel = false;
   for (Position position : {Position::Prologue, Position::Operand, Position::Epilogue}) {
     ArrayRef<GraphStep> left = steps;
     while (!left.empty()) {
@@ -394,8 +396,8 @@ std::optional<std::string> GraphForm::refuse(const SupportTable &table, bool &ne
       SmallVector<Role> roles = {*step.role};
       auto reason = table.refuse(roleQuery);
       // A kernel computes the whole graph, also what cuDNN has an engine for.
-      needsKernel |= reason.has_value();
-      if (needsKernel && !table.hasKernel(roleQuery, roles)) {
+      onlyKernel |= reason.has_value();
+      if (onlyKernel && !table.hasKernel(roleQuery, roles)) {
         roles = takeHardSwish(step, left);
         if (!table.hasKernel(roleQuery, roles))
           return reason ? reason : "cuDNN has no engine and Convoy no kernel for " + pattern();
@@ -404,6 +406,7 @@ std::optional<std::string> GraphForm::refuse(const SupportTable &table, bool &ne
         llvm::append_range(roleQuery.after, roles);
     }
   }
+  needsKernel = onlyKernel;
   return std::nullopt;
 }
 
@@ -411,11 +414,6 @@ std::optional<std::string> GraphForm::refuse(const SupportTable &table) const {
   bool needsKernel = false;
   std::optional<std::string> reason = refuse(table, needsKernel);
   return reason || !needsKernel ? reason : "cuDNN has no engine for it, only Convoy has a kernel";
-}
-
-bool GraphForm::needsKernel(const SupportTable &table) const {
-  bool needsKernel = false;
-  return !refuse(table, needsKernel) && needsKernel;
 }
 
 } // namespace convoy

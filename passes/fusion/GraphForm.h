@@ -39,11 +39,8 @@ struct GraphForm {
   std::string pattern() const;
   /// Returns std::nullopt if the table accepts every operation, else the reason.
   std::optional<std::string> refuse(const SupportTable &table) const;
-  /// Whether `refuse` has a reason, but a kernel of Convoy computes the graph.
-  bool needsKernel(const SupportTable &table) const;
-
-private:
-  /// Like `refuse`. Roles that only a kernel computes are accepted, and set `needsKernel`.
+  /// Like `refuse`, but accepts graphs that only a kernel of Convoy computes. Sets `needsKernel` to
+  /// whether it accepts one.
   std::optional<std::string> refuse(const SupportTable &table, bool &needsKernel) const;
 };
 

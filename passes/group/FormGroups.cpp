@@ -116,8 +116,8 @@ bool FormGroupsPass::extend(Candidate &group, ArrayRef<Operation *> ops, std::st
   std::optional<GroupGraph> made = buildGroupGraph(builder, "candidate", GroupOps::of(all), reason);
   if (!made)
     return false;
-  bool needsKernel = made->form.needsKernel(*table);
-  if (std::optional<std::string> refused = made->form.refuse(*table); refused && !needsKernel) {
+  bool needsKernel;
+  if (std::optional<std::string> refused = made->form.refuse(*table, needsKernel)) {
     reason = *refused;
     return false;
   }
@@ -170,18 +170,18 @@ void FormGroupsPass::growEpilogue(Candidate &group) {
                                     " has other uses");
       return;
     }
-    std::string reason;
+    std::string reason, ignored;
+    if (extend(group, region, reason))
+      continue;
     // Branches and the op after them may be one function, e.g. v * relu6(v + 3) / 6.
     SmallVector<Operation *> both = region;
     if (region.size() > 1)
       llvm::append_range(both, nextRegion(region.back()->getResult(0)));
-    std::string ignored;
-    if (!extend(group, region, reason) &&
-        !(both.size() > region.size() && extend(group, both, ignored))) {
-      for (Operation *op : region)
-        recordOutside(op, reason);
-      return;
-    }
+    if (both.size() > region.size() && extend(group, both, ignored))
+      continue;
+    for (Operation *op : region)
+      recordOutside(op, reason);
+    return;
   }
 }
 

@@ -58,12 +58,13 @@ void VerifyGroupsPass::runOnStaticShapes() {
       made = buildGroupGraph(builder, "candidate", *ops, reason);
     if (!made)
       return fail(reason);
-    bool needsKernel = made->form.needsKernel(*table);
+    bool needsKernel;
+    std::optional<std::string> refused = made->form.refuse(*table, needsKernel);
     if (needsKernel != group->hasAttr(kOnlyKernelAttr))
       return fail(needsKernel ? "expects 'only_kernel', because cuDNN has no engine for it"
                               : "is 'only_kernel', but no row of 'kernels' in the support table "
                                 "matches it");
-    if (std::optional<std::string> refused = made->form.refuse(*table); refused && !needsKernel)
+    if (refused)
       return fail(*refused);
     auto pattern = group->getAttrOfType<StringAttr>(kPatternAttr);
     if (pattern && pattern.getValue() != made->form.pattern())

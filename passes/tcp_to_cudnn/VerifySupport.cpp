@@ -30,10 +30,10 @@ void VerifySupportPass::runOnOperation() {
   for (auto graph : getOperation().getOps<cudnn::GraphOp>()) {
     std::string reason;
     std::optional<GraphForm> form = matchGraph(graph, reason);
-    if (form)
-      reason = getPreference(graph) == cudnn::Preference::OnlyKernel && form->needsKernel(*table)
-                   ? ""
-                   : form->refuse(*table).value_or("");
+    if (form) {
+      bool needsKernel, isMarked = getPreference(graph) == cudnn::Preference::OnlyKernel;
+      reason = (isMarked ? form->refuse(*table, needsKernel) : form->refuse(*table)).value_or("");
+    }
     if (!reason.empty()) {
       graph.emitError("is refused by the support table: ") << reason;
       signalPassFailure();
