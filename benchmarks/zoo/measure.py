@@ -40,9 +40,9 @@ class Figures:
         ms: Milliseconds of a replay, by runner.
         errors: The largest difference from float32, relative to the largest number, by runner.
         seconds: Seconds of tuning or compilation until the first result, by runner.
-        megabytes: Device memory of weights, inputs, activations and workspaces, by runner. Convoy's
-            is what a load takes from the GPU, with its code; that of peers is the peak of PyTorch's
-            allocator, with weights and inputs.
+        megabytes: Device memory of weights, inputs, activations and workspaces, by runner; that of
+            peers is the peak of PyTorch's allocator, with weights and inputs. Code is not included.
+        taken: The megabytes that a load takes from the GPU, with its code.
         parts: Seconds of the parts of Convoy's load with tuning.
         failures: The reason, by runner that failed.
         profile: Convoy's calls: a description, how often it runs, and microseconds in place.
@@ -53,6 +53,7 @@ class Figures:
     errors: dict[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     megabytes: dict[str, float] = field(default_factory=dict)
+    taken: float = 0.0
     parts: dict[str, float] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     profile: list[tuple[str, int, float]] = field(default_factory=list)
@@ -125,7 +126,8 @@ def measure(
         program(*narrow)
         torch.cuda.synchronize()
         figures.seconds["convoy"] = time.perf_counter() - start
-        figures.megabytes["convoy"] = (free - torch.cuda.mem_get_info()[0]) / 1e6
+        figures.taken = (free - torch.cuda.mem_get_info()[0]) / 1e6
+        figures.megabytes["convoy"] = program.device_bytes / 1e6
         stream = torch.cuda.current_stream().cuda_stream
         replays["convoy"] = lambda: program.replay(stream)
     except Exception as error:

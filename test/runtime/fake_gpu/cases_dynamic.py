@@ -120,6 +120,7 @@ def test_memory_and_weights_are_shared(dynamic: tuple[Path, int]) -> None:
     assert small.static_inputs[0].pointer == large.static_inputs[0].pointer
     # The largest point's x, y, z and no arena, and one weight, in parts of 256 bytes.
     assert FAKE.fake_allocated() - before == 4 * 256 + 256
+    assert small.device_bytes == large.device_bytes == 4 * 256 + 256
     program.load_weights({"w": W * 10})
     for rows in (2, 3, 4):
         x = np.zeros((rows, 3) if place == 0 else (3, rows), np.float32)
@@ -186,6 +187,11 @@ def test_workspaces_are_shared(tmp_path: Path, compile_c: Callable[..., bytes]) 
             assert memory[0] is not None
             used = [report.workspace_bytes for report in program.plans]
             assert memory[0].size == max(used) > 0
+            # Two images and a result of two images, and the weights, in parts of 256 bytes.
+            tensors = 2 * (2 * 64 * 56 * 56 * 2) + sum(
+                -(-tensor.array.nbytes // 256) * 256 for tensor in weights.values()
+            )
+            assert point_of(program, 2).device_bytes == max(used) + tensors + 256
 
 
 def given_rows(place: int, rows: int, value: float = 1) -> np.ndarray:

@@ -44,6 +44,11 @@ class ProgramMemory:
         )
         self.workspace = Allocation(device, 0)
 
+    @property
+    def size(self) -> int:
+        """The size of all of it in bytes."""
+        return self.scratch.size + self.workspace.size + self.weights.size
+
     def reserve(self, size: int) -> None:
         """Makes `workspace` at least this large. Arguments and errors as `resize`."""
         if size > self.workspace.size:
@@ -82,6 +87,7 @@ class Buffers:
         manifest: The program.
 
     Attributes:
+        program_memory: The memory.
         memory: The allocation of inputs and outputs. Arrays on it keep it alive.
         arguments: The pointer arguments of `convoy_main`.
         inputs: Pointer and size in bytes of each input.
@@ -90,7 +96,7 @@ class Buffers:
     """
 
     def __init__(self, memory: ProgramMemory, manifest: Manifest) -> None:
-        self._all, self.memory = memory, memory.scratch
+        self.program_memory, self.memory = memory, memory.scratch
         _, pointers = carve(self.memory, _scratch(manifest))
         ends = len(manifest.inputs), len(manifest.inputs) + len(manifest.outputs)
         self.arguments = Arguments(
@@ -111,7 +117,7 @@ class Buffers:
 
     def clear(self, stream: int) -> None:
         """Enqueues a memset of all memory to zero."""
-        self._all.clear(stream)
+        self.program_memory.clear(stream)
 
 
 def key_of(spec: TensorSpec) -> str:

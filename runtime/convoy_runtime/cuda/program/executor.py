@@ -119,6 +119,13 @@ class CudaProgram(Program):
         return f"cuda:{self._device.index} ({self._device.name})"
 
     @property
+    def device_bytes(self) -> int:
+        """The device memory of inputs, outputs, intermediate tensors, workspaces and weights in
+        bytes, which programs of other points share. Code, and the driver's memory of the CUDA
+        graph, are not included."""
+        return self._loaded.buffers.program_memory.size
+
+    @property
     def plans(self) -> tuple[PlanReport, ...]:
         """The report of each graph's plan, in the order of the manifest's graphs."""
         plans = self._loaded.plans
