@@ -603,6 +603,39 @@ def TcpPadChannelsPass : StaticShapesPass<"tcp-pad-channels", "::mlir::func::Fun
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
+def TcpAlignChannelsPass : StaticShapesPass<"tcp-align-channels", "::mlir::func::FuncOp"> {
+  let summary = "pad channels to multiples of 16 bytes (cuda)";
+  let description = [{
+    A channels-last convolution without groups over more than 16 channels, in 16-bit floats or f32
+    that may be rounded to TF32, whose pixels are no multiple of 16 bytes, reads an input with more
+    channels, for which its filters have zeros.
+
+    If the input comes from a convolution with weights, through elementwise ops and poolings, that
+    convolution computes the additional channels with filters of zeros. They have finite numbers
+    as long as its input has, and slices remove them for all other uses. Otherwise the input is
+    copied, unless that takes longer than a 1x1 window saves.
+
+    ```mlir
+    %0 = tcp.conv2d %x, %v {...} : tensor<1x8x8x64xf16>, tensor<26x1x1x64xf16> -> tensor<1x8x8x26xf16>
+    %1 = tcp.clamp %0 {min_float = 0.0 : f32} : tensor<1x8x8x26xf16> -> tensor<1x8x8x26xf16>
+    %y = tcp.conv2d %1, %w {...} : tensor<1x8x8x26xf16>, tensor<32x3x3x26xf16> -> tensor<1x8x8x32xf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %2 = tcp.pad %v {high = array<i64: 6, 0, 0, 0>, ...} : tensor<26x1x1x64xf16> -> tensor<32x1x1x64xf16>
+    %0 = tcp.conv2d %x, %2 {...} : tensor<1x8x8x64xf16>, tensor<32x1x1x64xf16> -> tensor<1x8x8x32xf16>
+    %1 = tcp.clamp %0 {min_float = 0.0 : f32} : tensor<1x8x8x32xf16> -> tensor<1x8x8x32xf16>
+    %3 = tcp.pad %w {high = array<i64: 0, 0, 0, 6>, ...} : tensor<32x3x3x26xf16> -> tensor<32x3x3x32xf16>
+    %y = tcp.conv2d %1, %3 {...} : tensor<1x8x8x32xf16>, tensor<32x3x3x32xf16> -> tensor<1x8x8x32xf16>
+    ```
+  }];
+  let options = [Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+  let statistics = [Statistic<"alignedCount", "aligned tensors", "number of inputs and results of convolutions that were aligned">];
+}
+
 def TcpHoistWeightsPass : StaticShapesPass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
   let summary = "move ops that depend only on weights into @prepare_weights";
   let description = [{
