@@ -125,6 +125,18 @@ def _images_apart(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
     )  # fmt: skip
 
 
+def _pieces(x: Tensor, counts: Tensor, weights: Tensor) -> tuple[Tensor, ...]:
+    """Experts on their tokens, which are neighbours, as in JetMoE; pieces in other uses."""
+    sizes = counts.tolist()
+    experts = [piece @ each for piece, each in zip(x.split(sizes), weights, strict=True)]
+    twice = [piece * 2 + k for k, piece in enumerate(torch.cat(experts).split(sizes))]
+    columns = x.T[1:].split([*sizes[:2], sizes[2] + sizes[3]], dim=1)
+    return (
+        torch.cat(experts) * x[:, :1], torch.cat(twice) + x, torch.cat(experts[1:]).sum(0), experts[3].cumsum(0).sum(0),
+        columns[1].mean(1), torch.cat(columns, 1) + x[:, 0], torch.cat(columns[::-1], 1),
+    )  # fmt: skip
+
+
 _TOKENS = torch.tensor([[2, 1, 0, 2, 1], [1, 2, 2, 0, 0], [0, 0, 2, 1, 2]])
 _EDGES = torch.tensor([[0, 1, 1, 2, 3, 3, 0], [1, 1, 2, 2, 0, 3, 3]])
 
@@ -138,6 +150,7 @@ _EDGES = torch.tensor([[0, 1, 1, 2, 3, 3, 0], [1, 1, 2, 2, 0, 3, 3]])
         (_joined, (_random(7, 4), _random(2, 4))),
         (_picked, (_random(9, 4), torch.tensor([1, -2, 0, -1]))),
         (_grouped, (_random(3, 20).reshape(3, 5, 4), _TOKENS)),
+        (_pieces, (_random(9, 4), torch.tensor([3, 0, 4, 2]), _random(16, 4).reshape(4, 4, 4))),
         (_images_apart, (_random(5, 96).reshape(5, 4, 4, 6), _random(5, 1))),
         (_self_loops, (_random(4, 3), _EDGES, _random(3, 2))),
     ],

@@ -130,6 +130,8 @@ class _Bounding(BoundedUses):
         known = self._places[found][0] if found in self._places else None
         new = next((each for each in names if each not in self._sizes), None)
         name = known or new
+        if name is None and names and self._sizes[names[0]].bound == found.meta["val"].numel():
+            name = names[0]  # Torch knows that the masks have equally many elements.
         if known is not None and new is not None:
             self._sizes[new] = self._sizes[known]
         others = [each for each in indices if each is not None and not _is_mask(each)]
