@@ -48,8 +48,19 @@ class Window(Layer):
         return every
 
 
+class Stateless:
+    """A layer of a cache that keeps nothing, as that of a feed-forward block."""
+
+    def __init__(self) -> None:
+        self.is_used = False
+
+    def update(self, keys: Tensor) -> Tensor:
+        self.is_used = True
+        return keys
+
+
 class Cache:
-    def __init__(self, *kinds: type[Layer]) -> None:
+    def __init__(self, *kinds: type[Layer | Stateless]) -> None:
         self.layers = [kind() for kind in kinds]
         self.make = Layer
 
@@ -91,6 +102,14 @@ def test_a_cache_is_a_result_and_then_an_argument(kinds: Any) -> None:
         torch.testing.assert_close(results["cache"].layers[1].keys, after["cache"].layers[1].keys)
     # The arguments are as they were.
     assert cache.layers[0].keys.shape == (1, 3, 4)
+
+
+def test_objects_without_tensors_beside_objects_with_tensors() -> None:
+    module, x = Decoder(Layer, Stateless).eval(), torch.randn(1, 3, 4)
+    results = convoy.compile(module, (x,), target="cpu")(x)
+    layer, stateless = results["cache"].layers
+    torch.testing.assert_close(layer.keys, x)
+    assert stateless.is_used is True
 
 
 class Number:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import torch
@@ -47,7 +48,8 @@ class Attributes:
 def register_objects(tree: Any) -> None:
     """Registers the classes of objects with tensors at torch.utils._pytree, as
     torch.export.register_dataclass does for a dataclass. It registers nothing if an object is part
-    of itself, or has tensors in a set or in a subclass of a list or dict.
+    of itself, or has tensors in a set or in a subclass of a list or dict, or in a list with what
+    has no attributes.
 
     Args:
         tree: A structure of any objects.
@@ -94,7 +96,22 @@ class _Walk:
         # Attributes of a registered class may have objects of other classes.
         leaves = pytree.tree_leaves(value, is_leaf=lambda each: type(each) in _REGISTERED)
         # A list, because all parts are walked.
-        return any([self._leaf_holds_tensors(leaf) for leaf in leaves])
+        holds = any([self._leaf_holds_tensors(leaf) for leaf in leaves])
+        if holds:
+            self._register_beside(leaves)
+        return holds
+
+    def _register_beside(self, leaves: list[Any]) -> None:
+        """Objects without tensors in one structure with tensors, such as the layers of a cache that
+        keep nothing. A structure is an item as a whole."""
+        for leaf in leaves:
+            if isinstance(leaf, _LEAVES) or type(leaf) in _REGISTERED:
+                continue
+            is_object = hasattr(leaf, "__dict__") and not callable(leaf)
+            if is_object and not isinstance(leaf, (*_NOT_WALKED, *_COLLECTIONS, Enum)):
+                self.classes[type(leaf)] = None
+            else:
+                self.is_refused = True
 
     def _leaf_holds_tensors(self, leaf: Any) -> bool:
         if isinstance(leaf, torch.Tensor):
@@ -111,7 +128,8 @@ class _Walk:
             holds = self.holds_tensors(items)
             self.is_refused |= holds
         else:
-            holds = self.holds_tensors(list(getattr(leaf, "__dict__", {}).values()))
+            own = getattr(leaf, "__dict__", {})
+            holds = any([self.holds_tensors(each) for each in own.values()])
             if holds and type(leaf) not in _REGISTERED:
                 self.classes[type(leaf)] = None
         self._found[id(leaf)] = holds
