@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 import convoy
 import convoy_runtime
-from convoy.errors import ExportError
+from convoy.errors import ExportError, UnsupportedOpsError
 from convoy_runtime.errors import WeightsError
 
 
@@ -104,14 +104,19 @@ def _input_is_added(x: Tensor) -> Tensor:
     return x if total > 0 else -x
 
 
-def _random(x: Tensor) -> Tensor:
-    return x if torch.rand(()) > 0.5 else -x
-
-
-@pytest.mark.parametrize("function", [_input_is_written, _input_is_added, _random])
+@pytest.mark.parametrize("function", [_input_is_written, _input_is_added])
 def test_branches_on_other_values(function: Callable[[Tensor], Tensor]) -> None:
-    with pytest.raises(ExportError, match="control flow or shapes that depend on the values"):
-        convoy.compile(Function(function).eval(), (torch.ones(2, 4),), target="cpu")
+    """They are not compiled in: both ways are computed."""
+    x = torch.ones(2, 4)
+    model = convoy.compile(Function(function).eval(), (x,), target="cpu")
+    for each in (x, -x):
+        torch.testing.assert_close(model(each), function(each.clone()))
+
+
+def test_branches_on_random_numbers_are_refused() -> None:
+    function = Function(lambda x: x if torch.rand(()) > 0.5 else -x).eval()
+    with pytest.raises(UnsupportedOpsError, match="makes random numbers"):
+        convoy.compile(function, (torch.ones(2, 4),), target="cpu")
 
 
 class Weighted(nn.Module):
@@ -125,8 +130,11 @@ class Weighted(nn.Module):
 
 def test_weights_are_not_known() -> None:
     """Other weights can be loaded."""
-    with pytest.raises(ExportError, match="control flow or shapes that depend on the values"):
-        convoy.compile(Weighted().eval(), (torch.ones(2),), target="cpu")
+    x = torch.ones(2)
+    with convoy.compile(Weighted().eval(), (x,), target="cpu").load() as program:
+        torch.testing.assert_close(program(x), x)
+        program.load_weights({"limit": torch.tensor(1.0)})
+        torch.testing.assert_close(program(x), -x)
 
 
 class _Codebook(nn.Module):
@@ -200,7 +208,7 @@ def test_sizes_without_branches(as_int: bool) -> None:
     assert list(compiled.manifest.compiled_in) == ["size"]
 
 
-class _Refused(nn.Module):
+class _Weights(nn.Module):
     """Floats of a state dict are weights, which the program takes at any value, and so are large
     tables."""
 
@@ -213,9 +221,12 @@ class _Refused(nn.Module):
 
 
 @pytest.mark.parametrize("buffer", [torch.tensor([1.0]), torch.ones(2000, dtype=torch.int64)])
-def test_branches_on_weights_are_refused(buffer: Tensor) -> None:
-    with pytest.raises(ExportError, match="control flow or shapes that depend on the values"):
-        convoy.compile(_Refused(buffer).eval(), (torch.ones(2),), target="cpu")
+def test_branches_on_weights_are_not_compiled_in(buffer: Tensor) -> None:
+    x = torch.ones(2)
+    with convoy.compile(_Weights(buffer).eval(), (x,), target="cpu").load() as program:
+        torch.testing.assert_close(program(x), x + 1)
+        program.load_weights({"buffer": -buffer})
+        torch.testing.assert_close(program(x), x)
 
 
 class _Changed(nn.Module):
@@ -260,10 +271,17 @@ def _swap(module: nn.Module, x: Tensor) -> None:
     module.a, module.b = module.b, module.a
 
 
-@pytest.mark.parametrize("change", [_assign, _swap])
-def test_buffers_that_the_model_assigns(change: Callable[[nn.Module, Tensor], object]) -> None:
+def test_a_buffer_that_the_model_assigns() -> None:
+    module, x = _Changed(_assign).eval(), torch.randn(3)
+    compiled = convoy.compile(module, (x,), target="cpu")
+    assert module.a.item() == 1
+    for each in (x, x + 100):
+        torch.testing.assert_close(compiled(each), module(each))
+
+
+def test_buffers_that_the_model_swaps() -> None:
     with pytest.raises(ExportError):
-        convoy.compile(_Changed(change).eval(), (torch.randn(3),), target="cpu")
+        convoy.compile(_Changed(_swap).eval(), (torch.randn(3),), target="cpu")
 
 
 class _Written(nn.Module):

@@ -138,6 +138,17 @@ class ReadKnownNumbers(TorchFunctionMode):
         # A recorded copy, to which the model may write.
         return pytree.tree_map_only(torch.Tensor, torch.clone, found)
 
+    def knows(self, args: Sequence[Any]) -> bool:
+        """Whether the values of all tensors among some arguments are known.
+
+        Args:
+            args: The arguments of a function.
+
+        Returns:
+            Whether a number that is read from them is computed while ops are recorded.
+        """
+        return self._known_arguments(args) is not None
+
     def _with_numbers(self, argument: Any, *, is_size: bool) -> Any:
         """An argument; sizes in tuples, as in `F.pad(x, (2, extra))`, as numbers if they are
         known."""

@@ -16,6 +16,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
+from convoy.frontend._branches import recorded_branches
 from convoy.frontend._export_errors import NOT_RECORDED, VALUE_ERRORS
 from convoy.frontend._gradients import (
     export_below_autograd,
@@ -73,14 +74,14 @@ def run_export(
             with without_graph(), level("torch._dynamo", logging.CRITICAL + 1):
                 program = run(True)
         except Exception:
-            if (known := _with_buffers(module, run)) is None:
+            if (known := _with_buffers(module, run) or _with_branches(module, run)) is None:
                 raise error from None
             return known
         return _checked(
             program if is_static(program) else _with_buffers(module, run) or program, error
         )
     except VALUE_ERRORS:
-        if (known := _with_buffers(module, run)) is None:
+        if (known := _with_buffers(module, run) or _with_branches(module, run)) is None:
             raise
         return known
     except Exception as error:
@@ -113,6 +114,21 @@ def _with_buffers(
         if id(buffer) in read
     }
     return program if read else None
+
+
+def _with_branches(
+    module: torch.nn.Module, run: Callable[[bool], torch.export.ExportedProgram]
+) -> torch.export.ExportedProgram | None:
+    """Runs torch.export with all ways through branches on values; None if it fails."""
+    try:
+        with (
+            without_graph(),
+            _recorded_python(module) as numbers,
+            recorded_branches(module, numbers),
+        ):
+            return run(False)
+    except Exception:
+        return None
 
 
 def _below_autograd(
@@ -154,7 +170,8 @@ def without_graph() -> Iterator[None]:
         with contextlib.redirect_stderr(printed), shapes:
             yield
     except Exception as error:
-        graph = f"{getattr(error, 'partial_fx_graph', '')}\n"
+        if partial := getattr(error, "partial_fx_graph", None):
+            graph = f"{partial}\n"
         raise
     finally:
         sys.stderr.write(printed.getvalue().replace(graph, "") if graph else printed.getvalue())
