@@ -60,6 +60,20 @@ def _log_density(x: Tensor, mean: Tensor, covariance: Tensor) -> Tensor:
     return torch.distributions.MultivariateNormal(mean, covariance).log_prob(x)
 
 
+def _exponentials(x: Tensor) -> tuple[Tensor, ...]:
+    """Of matrices of small and large norms, and of a rotation."""
+    rotation = torch.linalg.matrix_exp(20 * (x - x.mT))
+    return torch.matrix_exp(x), torch.matrix_exp(x / 50), torch.matrix_exp(0 * x), rotation
+
+
+def _reflections(x: Tensor) -> tuple[Tensor, ...]:
+    """Also of columns that are zero below the diagonal."""
+    return (
+        *torch.linalg.qr(x), *torch.linalg.qr(x.mT), *torch.linalg.qr(x, "complete"),
+        torch.linalg.qr(x, "r")[1], *torch.linalg.qr(x.triu()),
+    )  # fmt: skip
+
+
 _CASES: dict[str, tuple[Callable[..., object], tuple[Tensor, ...]]] = {
     "inverse": (torch.linalg.inv, (_random(2, 5, 5),)),
     "inverse of swapped rows": (torch.linalg.inv, (_SWAPPED,)),
@@ -74,6 +88,8 @@ _CASES: dict[str, tuple[Callable[..., object], tuple[Tensor, ...]]] = {
     "half of a matrix": (lambda x: torch.linalg.cholesky(x.tril()), (_positive(4, 4),)),
     "triangular": (_triangular, (_LOWER, _random(2, 4, 3))),
     "normal distribution": (_log_density, (_random(3), _random(3), _positive(3, 3))),
+    "exponential": (_exponentials, (_random(2, 5, 5),)),
+    "reflections": (_reflections, (_random(2, 5, 3),)),
     "gradient": (torch.func.grad(lambda x: torch.linalg.solve(x, x[0]).sum()), (_SWAPPED,)),
 }
 
@@ -93,3 +109,12 @@ def test_information_of_errors() -> None:
 def test_large_matrices_are_refused() -> None:
     with pytest.raises(UnsupportedOpsError, match=f"at most {LARGEST} rows"):
         import_module(Function(torch.linalg.inv).eval(), (_random(LARGEST + 1, LARGEST + 1),))
+    with pytest.raises(UnsupportedOpsError, match=f"at most {LARGEST} rows"):
+        import_module(Function(torch.linalg.qr).eval(), (_random(LARGEST + 1, LARGEST + 1),))
+
+
+def test_orthogonal_weights() -> None:
+    """torch.nn.utils.parametrizations.orthogonal is an exponential, or reflections."""
+    for rows in (6, 4):
+        layer = torch.nn.utils.parametrizations.orthogonal(torch.nn.Linear(6, rows))
+        check(layer, _random(2, 6), tolerance=1e-5)

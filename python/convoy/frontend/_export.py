@@ -30,6 +30,7 @@ from convoy.frontend._linear_algebra import (
     linear_algebra_decompositions,
     without_linear_algebra_checks,
 )
+from convoy.frontend._matrix_functions import matrix_function_decompositions
 from convoy.frontend._objects import registered_results
 from convoy.frontend._positions import position_decompositions
 from convoy.frontend._quantized import quantized_decompositions
@@ -217,7 +218,7 @@ def _decompositions() -> dict[Any, Any]:
         torch.ops.aten.as_strided_copy.default: _as_strided_copy,
     }
     own |= quantized_decompositions() | position_decompositions()
-    own |= linear_algebra_decompositions()
+    own |= linear_algebra_decompositions() | matrix_function_decompositions()
     return own | {
         op: rule for op, rule in table if str(op).removesuffix(".default") not in CONVERTERS
     }
