@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch._higher_order_ops.map import map as higher_order_map
 from torch._higher_order_ops.scan import scan
 from torch.distributions import Categorical, Normal
+from torch.nn import functional as F
 from torch.nn.attention.flex_attention import flex_attention
 
 __all__ = ["INLINED_CASES"]
@@ -114,6 +115,8 @@ INLINED_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("repeat_interleave_sized", lambda x, n: (x.repeat_interleave(n, 0, output_size=5), x.repeat_interleave(n.int(), 1, output_size=5)), (3, 3), _COUNTS),
     ("all_and_any_true", lambda x: (torch.ops.aten._is_all_true(x > -9), torch.ops.aten._is_any_true(x > 9)), (2, 3)),
     ("distributions", lambda x, y: (Normal(x, y.exp()).log_prob(y), Categorical(logits=x).log_prob(torch.tensor([1, 0]))), (2, 3), (2, 3)),
+    ("covariance", lambda x, w: (torch.cov(x), x.cov(correction=2, aweights=w.abs()), torch.cov(x, correction=0, fweights=torch.tensor([1, 2, 1, 3, 1])), torch.corrcoef(x), x[0].corrcoef(), torch.cov(x.long())), (3, 5), (5,)),
+    ("gaussian_nll_loss", lambda x, y, v: (F.gaussian_nll_loss(x, y, v.exp()), F.gaussian_nll_loss(x, y, v[:, 0].exp(), full=True, reduction="sum"), F.gaussian_nll_loss(x, y, v.abs(), eps=0.5, reduction="none"), F.gaussian_nll_loss(x, y, 2.0)), (3, 4), (3, 4), (3, 4)),
     ("transformer_mask", _Masked, (2, 5, 8), torch.ones(5, 5).triu(1).bool()),
     ("data", _Data, (2, 3)),
 ]  # fmt: skip

@@ -3,16 +3,18 @@
 """Python code that torch.export does not record, although it has equivalent ops.
 
 PyTorch's checks of values are branches on values, which torch.export refuses. They find invalid
-arguments, or choose between computations with equal results. `tensor.data` makes a tensor without
-an op."""
+arguments, or choose between computations with equal results: those of torch.cov find out whether
+all weights are one. `tensor.data` makes a tensor without an op."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch.distributions import Distribution
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.nn.modules import transformer
@@ -25,8 +27,9 @@ _SET_DATA = torch.Tensor.data.__set__  # type: ignore[attr-defined]
 
 
 class RecordData(TorchFunctionMode):
-    """Replaces `tensor.data` by `tensor.detach()` while ops are recorded, and refuses an assignment
-    to it, whose effect on the tensor is in no op."""
+    """Replaces `tensor.data` by `tensor.detach()`, and functions that check values by what they
+    compute, while ops are recorded. It refuses an assignment to the data, whose effect on the
+    tensor is in no op."""
 
     def __torch_function__(
         self,
@@ -43,6 +46,8 @@ class RecordData(TorchFunctionMode):
                 "expected tensor.copy_(value), or the value under another name"
             )
             raise RuntimeError(msg)
+        if func in _COMPUTED and get_proxy_mode() is not None:
+            func = _COMPUTED[func]
         return func(*args, **(kwargs or {}))
 
 
@@ -65,3 +70,62 @@ def _given_hint(
 ) -> bool:
     """The hint of the caller. Without it the mask is used as it is."""
     return is_causal is True
+
+
+def _covariance(
+    x: torch.Tensor,
+    *,
+    correction: int = 1,
+    fweights: torch.Tensor | None = None,
+    aweights: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """torch.cov. A number of at most zero in place of that of samples is zero."""
+    x = x.reshape(1, -1) if x.ndim < 2 else x
+    x = x if x.is_floating_point() or x.is_complex() else x.to(torch.get_default_dtype())
+    weights = [each for each in (fweights, aweights) if each is not None]
+    one = x.new_ones(x.shape[1], dtype=x.real.dtype)
+    weight = math.prod(weights, start=one)
+    total = weight.sum()
+    lost = correction * ((weight * aweights).sum() / total if aweights is not None else 1)
+    centered = x - (x * weight).sum(1, keepdim=True) / total
+    product = (centered * weight) @ centered.mH
+    return (product / (total - lost).clamp(min=0)).squeeze()
+
+
+def _correlation(x: torch.Tensor) -> torch.Tensor:
+    """torch.corrcoef."""
+    covariance = _covariance(x)
+    if covariance.ndim == 0:
+        return covariance / covariance
+    deviation = covariance.diagonal().real.sqrt()
+    found = covariance / deviation[:, None] / deviation
+    if found.is_complex():
+        return torch.complex(found.real.clamp(-1, 1), found.imag.clamp(-1, 1))
+    return found.clamp(-1, 1)
+
+
+def _gaussian_nll_loss(
+    x: torch.Tensor,
+    target: torch.Tensor,
+    var: torch.Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> torch.Tensor:
+    """torch.nn.functional.gaussian_nll_loss of variances that are not negative."""
+    spread = var if isinstance(var, torch.Tensor) else torch.full_like(x, var)
+    if spread.shape == x.shape[:-1]:
+        spread = spread.unsqueeze(-1)
+    spread = spread.clamp(min=eps)
+    loss = 0.5 * (spread.log() + (x - target) ** 2 / spread)
+    loss = loss + 0.5 * math.log(2 * math.pi) if full else loss
+    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+
+
+_COMPUTED: dict[Any, Callable[..., torch.Tensor]] = {
+    torch.cov: _covariance,
+    torch.Tensor.cov: _covariance,
+    torch.corrcoef: _correlation,
+    torch.Tensor.corrcoef: _correlation,
+    F.gaussian_nll_loss: _gaussian_nll_loss,
+}
