@@ -264,6 +264,11 @@ def _trains() -> nn.Module:
             "expected a module of Python code, got one of TorchScript; compile the module that",
         ),
         (
+            nn.Sequential(torch.jit.script(nn.ReLU())).eval(),
+            (torch.ones(1),),
+            "module '0': expected a module of Python code, got one of TorchScript; compile the",
+        ),
+        (
             nn.Sequential(torch.ao.nn.quantized.dynamic.Linear(2, 2)).eval(),
             (torch.ones(1, 2),),
             "module '0': expected a module of dense tensors, got Linear of "

@@ -34,12 +34,14 @@ def check_module(module: Any, inputs: Any, kwargs: Mapping[str, Any] | None = No
     if not isinstance(inputs, tuple):
         msg = f"expected the example inputs as a tuple, got {type(inputs).__name__}"
         raise InputError(msg)
-    if isinstance(module, torch.jit.ScriptModule):
-        msg = (
-            "expected a module of Python code, got one of TorchScript; compile the module that it "
-            "was made from"
-        )
-        raise InputError(msg)
+    for name, each in module.named_modules():
+        if isinstance(each, torch.jit.ScriptModule):
+            place = f"module '{name}': " if name else ""
+            msg = (
+                f"{place}expected a module of Python code, got one of TorchScript; compile the "
+                "module that it was made from"
+            )
+            raise InputError(msg)
     if module.training:
         msg = (
             "expected a module in evaluation mode, got one in training mode; call "
