@@ -235,9 +235,9 @@ def TcpFoldScaleIntoConvPass : StaticShapesPass<"tcp-fold-scale-into-conv", "::m
   let summary = "fold scales and shifts that are weights into weights and one bias";
   let description = [{
     A multiplication or division by one number per output channel is folded into the weights of the
-    preceding convolution or matrix product, also across a bias between the two. Consecutive
-    additions of weights become one. Does not apply if another op uses the unscaled value. Weights
-    of less than 32 bits are multiplied in f32.
+    preceding convolution or matrix product, also across a bias between the two. Additions of weights
+    that follow each other after it become one. Does not apply if another op uses the unscaled value.
+    Weights of less than 32 bits are multiplied in f32.
 
     ```mlir
     %0 = tcp.conv2d %x, %w : ...

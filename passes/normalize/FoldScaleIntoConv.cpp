@@ -151,7 +151,15 @@ template <typename Op> bool Folder::foldScale(Op op) {
   return true;
 }
 
+/// Whether a value has an argument of the function among the values that it is computed from.
+static bool hasArgument(Value value) {
+  Operation *op = value.getDefiningOp();
+  return !op || llvm::any_of(op->getOperands(), hasArgument);
+}
+
 /// (x + a) + b -> x + (a + b), and the same for products, if a + b is not larger than both a and b.
+/// Floats are rounded in another order then, and may overflow. So this is for the shifts and scales
+/// of a convolution or product only, and not for numbers of the model: (x + n) - n rounds x.
 template <typename Op> bool Folder::mergeWith(Op op) {
   auto outer = dataAndWeights(op);
   auto inner = outer ? outer->first.template getDefiningOp<Op>() : Op();
@@ -162,6 +170,10 @@ template <typename Op> bool Folder::mergeWith(Op op) {
     return false;
   auto [data, first] = *operands;
   Value second = outer->second;
+  if (isa<FloatType>(op.getType().getElementType()) &&
+      (!isa_and_present<ConvOpInterface, MatmulOp>(data.getDefiningOp()) || !hasArgument(first) ||
+       !hasArgument(second)))
+    return false;
   FailureOr<SmallVector<int64_t>> shape = broadcastShape({shapeOf(first), shapeOf(second)});
   if (failed(shape) || (ArrayRef(*shape) != shapeOf(first) && ArrayRef(*shape) != shapeOf(second)))
     return false;

@@ -42,35 +42,75 @@ func.func @matmul_columns(%x: tensor<2x8xf32> {tcp.input = "x"}, %w: tensor<8x4x
 
 // A subtraction is a bias as well, and consecutive biases become one.
 // CHECK-LABEL: func.func @shifts_merge
-// CHECK-SAME: %[[X:[^:]*]]: {{[^,]*}}, %[[A:[^:]*]]: {{[^,]*}}, %[[B:[^:]*]]:
-func.func @shifts_merge(%x: tensor<2x4xf32> {tcp.input = "x"}, %a: tensor<1x4xf32> {tcp.weight = "a"}, %b: tensor<1x1xf32> {tcp.weight = "b"}) -> tensor<2x4xf32> {
+// CHECK-SAME: %[[X:[^:]*]]: {{[^,]*}}, %[[Y:[^:]*]]: {{[^,]*}}, %[[A:[^:]*]]: {{[^,]*}}, %[[B:[^:]*]]:
+func.func @shifts_merge(%x: tensor<2x8xf32> {tcp.input = "x"}, %y: tensor<8x4xf32> {tcp.input = "y"}, %a: tensor<1x4xf32> {tcp.weight = "a"}, %b: tensor<1x1xf32> {tcp.weight = "b"}) -> tensor<2x4xf32> {
+  // CHECK-NEXT: %[[P:.*]] = tcp.matmul %[[X]], %[[Y]]
   // CHECK-NEXT: %[[N:.*]] = tcp.neg %[[B]]
   // CHECK-NEXT: %[[S:.*]] = tcp.add %[[A]], %[[N]] : tensor<1x4xf32>, tensor<1x1xf32> -> tensor<1x4xf32>
-  // CHECK-NEXT: %[[Y:.*]] = tcp.add %[[X]], %[[S]]
-  // CHECK-NEXT: return %[[Y]]
-  %0 = tcp.add %x, %a : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
-  %1 = tcp.sub %0, %b : tensor<2x4xf32>, tensor<1x1xf32> -> tensor<2x4xf32>
-  return %1 : tensor<2x4xf32>
+  // CHECK-NEXT: %[[Z:.*]] = tcp.add %[[P]], %[[S]]
+  // CHECK-NEXT: return %[[Z]]
+  %0 = tcp.matmul %x, %y : tensor<2x8xf32>, tensor<8x4xf32> -> tensor<2x4xf32>
+  %1 = tcp.add %0, %a : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
+  %2 = tcp.sub %1, %b : tensor<2x4xf32>, tensor<1x1xf32> -> tensor<2x4xf32>
+  return %2 : tensor<2x4xf32>
 }
 
 // CHECK-LABEL: func.func @scales_merge
-func.func @scales_merge(%x: tensor<2x4xf32> {tcp.input = "x"}, %a: tensor<1x4xf32> {tcp.weight = "a"}, %b: tensor<1x4xf32> {tcp.weight = "b"}) -> tensor<2x4xf32> {
-  // CHECK: tcp.mul {{.*}} -> tensor<1x4xf32>
+func.func @scales_merge(%x: tensor<2x8xf32> {tcp.input = "x"}, %y: tensor<8x4xf32> {tcp.input = "y"}, %a: tensor<1x4xf32> {tcp.weight = "a"}, %b: tensor<1x4xf32> {tcp.weight = "b"}) -> tensor<2x4xf32> {
+  // CHECK: tcp.matmul
+  // CHECK-NEXT: tcp.mul {{.*}} -> tensor<1x4xf32>
   // CHECK-NEXT: tcp.mul {{.*}} -> tensor<2x4xf32>
   // CHECK-NEXT: return
+  %0 = tcp.matmul %x, %y : tensor<2x8xf32>, tensor<8x4xf32> -> tensor<2x4xf32>
+  %1 = tcp.mul %0, %a : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
+  %2 = tcp.mul %1, %b : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
+  return %2 : tensor<2x4xf32>
+}
+
+// Integers have no rounding.
+// CHECK-LABEL: func.func @integer_shifts_merge
+func.func @integer_shifts_merge(%x: tensor<2x4xi32> {tcp.input = "x"}, %a: tensor<1x4xi32> {tcp.weight = "a"}, %b: tensor<1x4xi32> {tcp.weight = "b"}) -> tensor<2x4xi32> {
+  // CHECK-NEXT: tcp.add {{.*}} -> tensor<1x4xi32>
+  // CHECK-NEXT: tcp.add {{.*}} -> tensor<2x4xi32>
+  // CHECK-NEXT: return
+  %0 = tcp.add %x, %a : tensor<2x4xi32>, tensor<1x4xi32> -> tensor<2x4xi32>
+  %1 = tcp.add %0, %b : tensor<2x4xi32>, tensor<1x4xi32> -> tensor<2x4xi32>
+  return %1 : tensor<2x4xi32>
+}
+
+// x * a * b need not overflow where a * b does.
+// CHECK-LABEL: func.func @scales_of_other_data
+func.func @scales_of_other_data(%x: tensor<2x4xf32> {tcp.input = "x"}, %a: tensor<1x4xf32> {tcp.weight = "a"}, %b: tensor<1x4xf32> {tcp.weight = "b"}) -> tensor<2x4xf32> {
+  // CHECK-NEXT: tcp.mul {{.*}} -> tensor<2x4xf32>
+  // CHECK-NEXT: tcp.mul {{.*}} -> tensor<2x4xf32>
   %0 = tcp.mul %x, %a : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
   %1 = tcp.mul %0, %b : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
   return %1 : tensor<2x4xf32>
 }
 
+// The sum of both numbers is 0, but the first addition rounds to integers.
+// CHECK-LABEL: func.func @rounds_by_sums
+func.func @rounds_by_sums(%x: tensor<2x8xf32> {tcp.input = "x"}, %y: tensor<8x4xf32> {tcp.input = "y"}) -> tensor<2x4xf32> {
+  // CHECK: tcp.matmul
+  // CHECK-NEXT: tcp.add {{.*}} -> tensor<2x4xf32>
+  // CHECK: tcp.add {{.*}} -> tensor<2x4xf32>
+  %n = arith.constant dense<1.2582912e+07> : tensor<1x1xf32>
+  %0 = tcp.matmul %x, %y : tensor<2x8xf32>, tensor<8x4xf32> -> tensor<2x4xf32>
+  %1 = tcp.add %0, %n : tensor<2x4xf32>, tensor<1x1xf32> -> tensor<2x4xf32>
+  %2 = tcp.sub %1, %n : tensor<2x4xf32>, tensor<1x1xf32> -> tensor<2x4xf32>
+  return %2 : tensor<2x4xf32>
+}
+
 // The sum of a row and a column of weights would be a whole matrix.
 // CHECK-LABEL: func.func @sum_would_grow
-func.func @sum_would_grow(%x: tensor<2x4xf32> {tcp.input = "x"}, %a: tensor<1x4xf32> {tcp.weight = "a"}, %b: tensor<2x1xf32> {tcp.weight = "b"}) -> tensor<2x4xf32> {
+func.func @sum_would_grow(%x: tensor<2x8xf32> {tcp.input = "x"}, %y: tensor<8x4xf32> {tcp.input = "y"}, %a: tensor<1x4xf32> {tcp.weight = "a"}, %b: tensor<2x1xf32> {tcp.weight = "b"}) -> tensor<2x4xf32> {
+  // CHECK-NEXT: tcp.matmul
   // CHECK-NEXT: tcp.add {{.*}} -> tensor<2x4xf32>
   // CHECK-NEXT: tcp.add {{.*}} -> tensor<2x4xf32>
-  %0 = tcp.add %x, %a : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
-  %1 = tcp.add %0, %b : tensor<2x4xf32>, tensor<2x1xf32> -> tensor<2x4xf32>
-  return %1 : tensor<2x4xf32>
+  %0 = tcp.matmul %x, %y : tensor<2x8xf32>, tensor<8x4xf32> -> tensor<2x4xf32>
+  %1 = tcp.add %0, %a : tensor<2x4xf32>, tensor<1x4xf32> -> tensor<2x4xf32>
+  %2 = tcp.add %1, %b : tensor<2x4xf32>, tensor<2x1xf32> -> tensor<2x4xf32>
+  return %2 : tensor<2x4xf32>
 }
 
 // CHECK-LABEL: func.func @other_user
