@@ -118,5 +118,12 @@ FLOAT_CASES: list[Any] = [
     ("ldexp", lambda x, y: (torch.ldexp(x, y), torch.ldexp(x.long(), y)), (2, 3), torch.tensor([-3, 0, 9])),
     ("rrelu", lambda x: F.rrelu(x, 0.1, 0.4), (2, 3)),
     ("multilabel_margin_loss", lambda x, y: tuple(F.multilabel_margin_loss(x, y, reduction=r) for r in ("none", "mean", "sum")), (3, 4), torch.tensor([[0, 3, -1, 2], [-1, 0, 0, 0], [2, 1, 3, 0]])),
+    # Between an infinite bound and another one, the weight decides whether the result is NaN.
+    ("lerp_infinite", lambda x, y, w: (x.lerp(y, w), *(x.lerp(y, each) for each in (0.25, 0.5, 1))), _LEFT, _RIGHT, _PARTS),
+    ("softmax_number", lambda x: (x.softmax(0), x.log_softmax(-1), (x / 0).softmax(0), (x / 0).log_softmax(0)), ()),
+    ("flip_number", lambda x: x.flip(0), ()),
+    # The epsilon of float16 would be larger than the squares.
+    ("rms_norm_half", lambda x: F.rms_norm(x, (4,)), torch.linspace(-0.02, 0.03, 8).half().view(2, 4)),
+    ("linear_infinite", _resized(size=9, mode="linear", align_corners=True), torch.tensor([[[math.inf, 1.0, 2.0, -1.0, 0.5]]])),
     ("multilabel_margin_loss_row", F.multilabel_margin_loss, (4,), torch.tensor([3, -1, 1, 0])),
 ]  # fmt: skip

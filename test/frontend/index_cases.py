@@ -15,6 +15,7 @@ __all__ = ["INDEX_CASES"]
 _NAN = float("nan")
 _IDS = torch.tensor([[3, 0, 4], [1, 1, 2]])
 _TIES = torch.tensor([[2.0, -1.0, 2.0, 0.0, -1.0], [1.0, _NAN, 3.0, _NAN, float("inf")]])
+_LAST_NAN = torch.tensor([[-2.0, _NAN, _NAN, _NAN, _NAN], [-1.0, 0.0, 0.5, 1.0, _NAN]])
 _LONGS = torch.tensor([[3, -4, 5, -4], [0, 7, -2, 7], [-(2**63), 2**63 - 1, 0, -(2**63)]])
 _DIVISORS = torch.tensor([3, -4, 5, -7])
 _FLAGS = torch.tensor([[True, False, True], [False, False, False], [True, True, True]])
@@ -114,6 +115,7 @@ INDEX_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("mode", lambda x: (*x.mode(1), *x.mode(0, keepdim=True)), _LONGS),
     ("mode_float", lambda x: x.round().mode(1), (3, 9)),
     ("searchsorted", lambda s, v: (torch.searchsorted(s.sort(1)[0], v), torch.searchsorted(s.sort(1)[0], v, right=True, out_int32=True), torch.searchsorted(s.sort()[0][1], v, side="right")), (3, 5), (3, 2)),
+    ("searchsorted_nan", lambda s, v: (torch.searchsorted(s, v), torch.searchsorted(s, v, right=True), torch.bucketize(v, s[0]), torch.searchsorted(s[1], v)), _LAST_NAN, _TIES[:, 1:].contiguous()),
     ("searchsorted_sorter", lambda s, v: torch.searchsorted(s, v, sorter=s.argsort(1)), (3, 5), (3, 2)),
     ("bucketize", lambda v, s: (torch.bucketize(v, s), torch.bucketize(v, s, right=True)), _TIES, torch.tensor([-1.0, 0.0, 2.0])),
     ("histc", lambda x: (x.histc(4, -1, 1), x.histc(5), (x * 0).histc(3), x.histc(4, -9, 9)), (3, 7)),

@@ -39,6 +39,7 @@ ROUNDED = {
     "batch_norm2d_half",
     "to_half",
     "to_bfloat16",
+    "rms_norm_half",
 }
 
 

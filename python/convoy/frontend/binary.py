@@ -378,12 +378,22 @@ def masked_fill(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.lerp.Scalar", "aten.lerp.Tensor")
 def lerp(b: Builder, call: Call) -> ir.Value:
-    """start + weight * (end - start)."""
+    """start + weight * (end - start), or end + (weight - 1) * (end - start) for a weight of at
+    least 0.5. They differ if a bound is infinite."""
     start, end, weight = call.args
     start, end = b.wide(start), b.wide(end)
     dtype = type_of(start).dtype
-    step = _apply(b, tcp.MulOp, b.binary(tcp.SubOp, end, start), weight, dtype)
-    return b.cast(b.binary(tcp.AddOp, start, step), call.result.dtype)
+    apart = b.binary(tcp.SubOp, end, start)
+    if isinstance(weight, ir.Value):
+        weight = b.cast(weight, dtype)
+        half = b.scalar(0.5, dtype, type_of(weight).rank)
+        is_small = b.compare("lt", b.unary(tcp.AbsOp, weight), half)
+        base = b.select(is_small, start, end)
+        weight = b.select(is_small, weight, b.binary_scalar(tcp.AddOp, weight, -1))
+    else:
+        base, weight = (start, weight) if abs(weight) < 0.5 else (end, weight - 1)
+    step = _apply(b, tcp.MulOp, apart, weight, dtype)
+    return b.cast(b.binary(tcp.AddOp, base, step), call.result.dtype)
 
 
 @converts("aten.addcmul", "aten.addcdiv")

@@ -244,13 +244,13 @@ def _group_norm(
 @converts("aten.rms_norm")
 def rms_norm(b: Builder, call: Call) -> ir.Value:
     """x * rsqrt(mean(x * x) + epsilon) * weight, in at least float32 as in Torch. The default
-    epsilon is that of the dtype."""
+    epsilon is that of the type in which it is computed."""
     x, shape, weight, epsilon = call.args
     kind = type_of(x)
     wide = b.cast(x, kind.dtype if kind.dtype == torch.float64 else torch.float32)
     dims = list(range(kind.rank - len(shape), kind.rank))
     mean = b.reduce(tcp.ReduceMeanOp, b.binary(tcp.MulOp, wide, wide), dims)
-    epsilon = torch.finfo(kind.dtype).eps if epsilon is None else epsilon
+    epsilon = torch.finfo(type_of(wide).dtype).eps if epsilon is None else epsilon
     y = b.cast(
         b.binary(tcp.MulOp, wide, b.unary(tcp.RsqrtOp, b.binary_scalar(tcp.AddOp, mean, epsilon))),
         kind.dtype,
@@ -260,17 +260,23 @@ def rms_norm(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.softmax.int", "aten._softmax")
 def softmax(b: Builder, call: Call) -> ir.Value:
-    x = b.cast(call.args[0], call.result.dtype)
-    rank = type_of(x).rank
-    return b.unary(tcp.SoftmaxOp, x, dim=call.args[1] % rank) if rank else b.full(1, call.result)
+    x = _with_a_dim(b, b.cast(call.args[0], call.result.dtype))
+    y = b.unary(tcp.SoftmaxOp, x, dim=call.args[1] % type_of(x).rank)
+    return b.reshape(y, call.result.shape)
 
 
 @converts("aten._safe_softmax")
 def safe_softmax(b: Builder, call: Call) -> ir.Value:
     """Softmax where a row of minus infinities results in zeros."""
-    x = b.cast(call.args[0], call.result.dtype)
+    x = _with_a_dim(b, b.cast(call.args[0], call.result.dtype))
     dim = call.args[1] % type_of(x).rank
-    return _masked_rows_to_zero(b, x, b.unary(tcp.SoftmaxOp, x, dim=dim), dim)
+    y = _masked_rows_to_zero(b, x, b.unary(tcp.SoftmaxOp, x, dim=dim), dim)
+    return b.reshape(y, call.result.shape)
+
+
+def _with_a_dim(b: Builder, x: ir.Value) -> ir.Value:
+    """A tensor of rank 0 as a row of one element, whose softmax is 1 unless it is not finite."""
+    return b.reshape(x, type_of(x).shape or (1,))
 
 
 def _masked_rows_to_zero(b: Builder, scores: ir.Value, weights: ir.Value, dim: int) -> ir.Value:
@@ -285,13 +291,10 @@ def _masked_rows_to_zero(b: Builder, scores: ir.Value, weights: ir.Value, dim: i
 @converts("aten.log_softmax.int", "aten._log_softmax")
 def log_softmax(b: Builder, call: Call) -> ir.Value:
     """z - log(sum(exp(z))) with z = x - max(x)."""
-    x = b.wide(b.cast(call.args[0], call.result.dtype))
-    rank = type_of(x).rank
-    if not rank:
-        return b.full(0, call.result)
-    dims = [call.args[1] % rank]
+    x = _with_a_dim(b, b.wide(b.cast(call.args[0], call.result.dtype)))
+    dims = [call.args[1] % type_of(x).rank]
     z = b.binary(tcp.SubOp, x, b.reduce(tcp.ReduceMaxOp, x, dims))
     y = b.binary(
         tcp.SubOp, z, b.unary(tcp.LogOp, b.reduce(tcp.ReduceSumOp, b.unary(tcp.ExpOp, z), dims))
     )
-    return b.cast(y, call.result.dtype)
+    return b.reshape(b.cast(y, call.result.dtype), call.result.shape)

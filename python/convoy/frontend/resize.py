@@ -121,16 +121,13 @@ def _along(b: Builder, x: ir.Value, dim: int, matrix: Tensor, mode: str) -> ir.V
         return x
     kind = type_of(x)
     name = f"resize_{mode}_{size}_to_{out}"
-    # The positions of the nonzero elements of each row, then further ones, whose weight is 0.
     count = int((matrix != 0).sum(1).max())
     if count > _MOST_TAPS:
         weight = b.weight(name, matrix.to(kind.dtype))
         before, after = kind.shape[:dim], kind.shape[dim + 1 :]
         rows = b.reshape(x, (math.prod(before), size, math.prod(after)))
         return b.reshape(b.matmul(weight, rows), (*before, out, *after))
-    places = torch.argsort((matrix == 0).to(torch.int8), dim=1, stable=True)[:, :count]
-    weights = matrix.gather(1, places).T.contiguous()
-    places = places.T.contiguous()
+    places, weights = _taps(matrix, count)
     total: ir.Value | None = None
     wide = b.wide(x)
     dtype = type_of(wide).dtype
@@ -142,6 +139,20 @@ def _along(b: Builder, x: ir.Value, dim: int, matrix: Tensor, mode: str) -> ir.V
         total = term if total is None else b.binary(tcp.AddOp, total, term)
     assert total is not None
     return b.cast(total, kind.dtype)
+
+
+def _taps(matrix: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The positions of the nonzero elements of each row, and these elements, each `count` x rows.
+
+    An element that is not finite makes its product with 0 NaN. So where a row has fewer elements,
+    its last one is repeated, in equal shares."""
+    places = torch.argsort((matrix == 0).to(torch.int8), dim=1, stable=True)[:, :count]
+    used = (matrix != 0).sum(1, keepdim=True)
+    last = (used - 1).clamp(min=0)
+    places = places.gather(1, torch.minimum(torch.arange(count), last))
+    shares = torch.where(torch.arange(count) < last, 1, count - last)
+    weights = matrix.gather(1, places) / shares
+    return places.T.contiguous(), weights.T.contiguous()
 
 
 def _matrix(

@@ -38,7 +38,8 @@ def _places(
     b: Builder, call: Call, sequence: ir.Value, values: ir.Value | float | int, *, right: bool
 ) -> ir.Value:
     """The number of elements of the sequence that are less than each value, or not larger with
-    `right`. NaN is after all elements."""
+    `right`. NaN is after all elements. If a sequence ends with NaN, PyTorch's result depends on the
+    elements that its bisection compares."""
     result = call.result
     if isinstance(values, ir.Value):
         dtype = torch.promote_types(type_of(sequence).dtype, type_of(values).dtype)
@@ -58,7 +59,33 @@ def _places(
     zero, one = (b.scalar(each, torch.int64, rank) for each in (0, 1))
     counted = b.select(after, zero, one)
     count = b.reduce(tcp.ReduceSumOp, counted, [rank - 1])
+    if dtype.is_floating_point:
+        count = _bisected(b, b.reshape(sequence, shape), b.cast(count, torch.int32))
     return b.reshape(b.cast(count, result.dtype), result.shape)
+
+
+def _bisected(b: Builder, sequence: ir.Value, count: ir.Value) -> ir.Value:
+    """The places that PyTorch's bisection finds. `count` is the number of elements that are not
+    after a value, among which NaN is, and NaN is at the end of a sequence. So the comparison with
+    an element follows from its position."""
+    *_, size = type_of(sequence).shape
+    rank, dtype = type_of(count).rank, type_of(count).dtype
+    is_nan = b.cast(b.compare("ne", sequence, sequence), dtype)
+    nans = b.reduce(tcp.ReduceSumOp, is_nan, [rank - 1])
+    before = b.binary(tcp.SubOp, count, nans)
+    numbers = b.binary(tcp.SubOp, b.scalar(size, dtype, rank), nans)
+    start, end = b.scalar(0, dtype, rank), b.scalar(size, dtype, rank)
+    for _ in range(size.bit_length()):
+        is_open = b.compare("lt", start, end)
+        length = b.binary(tcp.SubOp, end, start)
+        half = b.binary(tcp.ShiftRightOp, length, b.scalar(1, dtype, rank))
+        middle = b.binary(tcp.AddOp, start, half)
+        is_before = b.compare("lt", middle, before)
+        is_before = b.select(is_before, is_before, b.compare("ge", middle, numbers))
+        end = b.select(is_before, end, middle)
+        is_next = b.select(is_open, is_before, is_open)
+        start = b.select(is_next, b.binary_scalar(tcp.AddOp, middle, 1), start)
+    return start
 
 
 @converts("aten.histc")

@@ -82,8 +82,10 @@ def stack(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.flip")
 def flip(b: Builder, call: Call) -> ir.Value:
+    """A tensor of rank 0 has a dim 0 without an effect."""
     x, dims = call.args
-    return b.reverse(x, sorted(dim % type_of(x).rank for dim in dims)) if dims else x
+    rank = type_of(x).rank
+    return b.reverse(x, sorted(dim % rank for dim in dims)) if dims and rank else x
 
 
 @converts("aten.roll")
