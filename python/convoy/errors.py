@@ -15,6 +15,7 @@ __all__ = [
     "ArtifactWriteError",
     "CompileError",
     "ConvoyError",
+    "ConvoyWarning",
     "Diagnostic",
     "ExportError",
     "FrontendError",
@@ -35,6 +36,10 @@ def first_line(error: BaseException) -> str:
 
 class ConvoyError(Exception):
     """Base of all errors of the compiler."""
+
+
+class ConvoyWarning(UserWarning):
+    """A part of a model that the compiled model does not have, with its source line."""
 
 
 class FrontendError(ConvoyError):

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Refuses exported ops that no converter sees: those that run other graphs or have effects, writes
-by other strides, and numbers of tensors."""
+"""Refuses exported ops that no converter sees: those that run other graphs or have effects, take
+objects that are no tensors, write by other strides, and numbers of tensors."""
 
 from __future__ import annotations
 
 import torch
 from torch._ops import HigherOrderOperator
+from torch.export.graph_signature import CustomObjArgument
 
 from convoy.errors import SourceLine, UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._higher_order import MOST_NODES
@@ -14,7 +15,13 @@ from convoy.frontend._refused import reason_of
 from convoy.frontend._source_lines import line_of
 from convoy.frontend._tensor_numbers import has_static_sizes, read_numbers
 
-__all__ = ["check_effects", "check_numbers", "check_operations", "check_results"]
+__all__ = [
+    "check_effects",
+    "check_numbers",
+    "check_objects",
+    "check_operations",
+    "check_results",
+]
 
 _NUMBER = (
     "it takes a number that is read from a tensor, and no form of it takes a tensor there; "
@@ -36,6 +43,11 @@ _WRITES = (
     "it writes to its arguments; expected an op that returns new tensors, with a kernel that "
     "consists of PyTorch's ops"
 )
+_GENERATOR = (
+    "it makes random numbers of a torch.Generator, and a compiled model is deterministic; expected "
+    "random tensors as inputs"
+)
+_OBJECT = "it takes an object of {kind}, which tcp does not have; expected an op on tensors"
 _RESULT = (
     "the model returns a number that is read from a tensor; expected the tensor, without item()"
 )
@@ -53,6 +65,27 @@ def check_effects(graph: torch.fx.Graph) -> None:
     if found:
         raise UnsupportedOpsError(
             UnsupportedOp(op, reason_of(op), tuple(lines)) for op, lines in found.items()
+        )
+
+
+def check_objects(program: torch.export.ExportedProgram) -> None:
+    """Raises UnsupportedOpsError for ops that take objects that are no tensors, such as a
+    torch.Generator. torch.export makes inputs of them."""
+    kinds = {
+        spec.arg.name: spec.arg.class_fqn
+        for spec in program.graph_signature.input_specs
+        if isinstance(spec.arg, CustomObjArgument)
+    }
+    found: dict[tuple[str, str], list[SourceLine]] = {}
+    for node in program.graph.nodes:
+        for kind in {kinds[each.name] for each in node.all_input_nodes if each.name in kinds}:
+            op = str(node.target).removesuffix(".default")
+            is_random = kind == "torch._C.Generator"
+            reason = _GENERATOR if is_random else _OBJECT.format(kind=kind)
+            found.setdefault((op, reason), []).append(line_of(node))
+    if found:
+        raise UnsupportedOpsError(
+            UnsupportedOp(op, reason, tuple(lines)) for (op, reason), lines in found.items()
         )
 
 

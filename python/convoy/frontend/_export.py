@@ -22,6 +22,7 @@ from convoy.errors import (
     first_line,
 )
 from convoy.frontend._custom_ops import inline_custom_ops
+from convoy.frontend._drawn_numbers import without_drawn_numbers
 from convoy.frontend._export_errors import last_user_line, reason_of_export
 from convoy.frontend._grouped import grouped_decompositions
 from convoy.frontend._higher_order import inline_higher_order
@@ -40,6 +41,7 @@ from convoy.frontend._registry import CONVERTERS
 from convoy.frontend._run_export import COMPILED_IN, level, run_export, without_graph
 from convoy.frontend._source_lines import own_frames
 from convoy.frontend._tensor_numbers import use_tensors_for_numbers
+from convoy.frontend._value_checks import recorded_checks, warn_of_checks
 from convoy.frontend._vision import vision_decompositions
 
 __all__ = [
@@ -92,9 +94,14 @@ def export_module(
             registered_results(module),
         ):
             warnings.simplefilter("ignore")
-            inputs, own = with_distinct_tensors(module, (inputs, dict(kwargs or {})))
-            program = run_export(module, inputs, own, dynamic_shapes)
-            return _decomposed(program) if dynamic_shapes is None else program
+            given, own = with_distinct_tensors(module, (inputs, dict(kwargs or {})))
+            with recorded_checks() as checks:
+                program = without_drawn_numbers(
+                    lambda: run_export(module, given, own, dynamic_shapes)
+                )
+            result = _decomposed(program) if dynamic_shapes is None else program
+        warn_of_checks(program, checks)
+        return result
     except Exception as error:
         reason = f"{last_user_line(error)}{reason_of_export(error)}{_narrow_hint(module)}"
         msg = f"torch.export cannot export the module: {reason}"
@@ -154,7 +161,9 @@ def decompose(program: torch.export.ExportedProgram) -> torch.export.ExportedPro
     try:
         with warnings.catch_warnings(), torch.no_grad(), without_graph(), recurrent_shapes():
             warnings.simplefilter("ignore")
-            return _decomposed(program)
+            result = _decomposed(program)
+        warn_of_checks(program, [])
+        return result
     except Exception as error:
         msg = f"torch.export cannot decompose the program: {reason_of_export(error)}"
         raise ExportError(msg) from error

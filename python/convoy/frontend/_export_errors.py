@@ -13,6 +13,7 @@ from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
 )
+from torch.export.graph_signature import ExportGraphSignature
 from torch.fx import Graph
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.fx.proxy import TracerBase
@@ -30,6 +31,8 @@ _BACK_ENDS = re.compile(
 #: What torch.export says about tensors that are computed without an op that it records.
 NOT_RECORDED = "We found a fake tensor in the exported program constant's list"
 _NEEDS_REGISTRATION = re.compile(r"Found <class '([^']+)'> in output, which is not a known type")
+#: What torch.export says about a write to a tensor that is neither an input nor a buffer.
+_WRITTEN = re.compile(r"Constant (\S+) is mutated in the forward method")
 _READS_VALUES = (
     "it reads the values of a tensor while the model is exported, where only shapes are known; "
     "expected a model that computes it after the compiled part"
@@ -61,6 +64,11 @@ def reason_of_export(error: Exception) -> str:
     if isinstance(error, VALUE_ERRORS):
         return f"{error.func}: {_READS_VALUES}"
     text = str(error).strip()
+    if written := _WRITTEN.search(text):
+        return (
+            f"expected a model without in-place writes, got one that writes to '{written[1]}', a "
+            "tensor that it has besides inputs and buffers; return the value instead"
+        )
     if any(part in text for part in _READS_MEMORY):
         return f"{_READS_VALUES}, or uses ops, such as torch.stack in place of torch.tensor([a, b])"
     if found := _NEEDS_REGISTRATION.search(text):
@@ -113,7 +121,26 @@ def last_user_line(error: BaseException) -> str:
     own += own_lines(str(error)) if _RUNNING.search(str(error)) else []
     if own:
         return f"{own[-1][0]}:{own[-1][1]}: "
-    return _last_node_line(error)
+    return _line_of_write(error) or _last_node_line(error)
+
+
+def _line_of_write(error: BaseException) -> str:
+    """The line of the last op on the value that a model writes to a tensor of its own."""
+    written = _WRITTEN.search(str(error))
+    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__)) if written else []):
+        values = list(frame.f_locals.values())
+        names = {
+            spec.arg.name
+            for value in values
+            if isinstance(value, ExportGraphSignature)
+            for spec in value.output_specs
+            if written and spec.target == written[1]
+        }
+        graphs = [value.graph for value in values if isinstance(value, torch.fx.GraphModule)]
+        for node in (node for graph in graphs for node in graph.nodes):
+            if node.name in names and (own := own_lines(node.stack_trace)):
+                return f"{own[-1][0]}:{own[-1][1]}: "
+    return ""
 
 
 def _last_node_line(error: BaseException) -> str:

@@ -24,6 +24,7 @@ from convoy.frontend._bounded_sizes import bound_sizes
 from convoy.frontend._checked_ops import (
     check_effects,
     check_numbers,
+    check_objects,
     check_operations,
     check_results,
 )
@@ -171,6 +172,7 @@ def import_program(
     drop_unread_writes(program, module)
     check_written(program, module)
     check_effects(program.graph)
+    check_objects(program)
     check_results(program.graph)
     structures, outputs = structures_of(program), output_names(program)
     orders = output_orders(program)
