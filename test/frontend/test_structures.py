@@ -285,3 +285,17 @@ def test_example_inputs_of_one_tensor_with_dynamic_sizes() -> None:
     inputs = torch.arange(12.0).reshape(4, 3), {"y": torch.ones(4, 3)}, torch.full((4, 3), 5.0)
     for got, expected in zip(model(*inputs), module(*inputs), strict=True):
         torch.testing.assert_close(got, expected)
+
+
+class Sorting(nn.Module):
+    def forward(self, x: Tensor) -> Any:
+        return x.sort(1, descending=True), x.max(0)
+
+
+def test_results_of_ops_have_fields() -> None:
+    model = convoy.compile(Sorting().eval(), (_X,), target="cpu")
+    ordered, largest = model(_X)
+    torch.testing.assert_close(
+        (ordered.values, largest.indices), (_X.flip(1), torch.ones(3).long())
+    )
+    assert isinstance(ordered, tuple)

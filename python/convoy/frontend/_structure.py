@@ -67,6 +67,9 @@ def _container(spec: pytree.TreeSpec) -> tuple[Node, int]:
         return Node("dict", keys=tuple(_json(key, "a key of a dict") for key in keys)), 0
     if kind is collections.namedtuple:
         return Node("namedtuple", keys=context._fields, type=_name(context)), 0
+    if kind.__module__ == "torch.return_types":
+        # What ops such as torch.sort return is no named tuple, but has fields like one.
+        return Node("namedtuple", keys=kind.__match_args__, type=_name(kind)), 0
     if isinstance(context, Attributes):
         return Node("dataclass", keys=context.names, type=_name(kind)), 0
     if dataclasses.is_dataclass(kind) and context:
