@@ -116,6 +116,8 @@ FLOAT_CASES: list[Any] = [
     ("pdist", lambda x: (F.pdist(x), F.pdist(x, 1.0)), (5, 4)),
     ("bilinear_product", F.bilinear, (2, 4), (2, 3), (5, 4, 3), (5,)),
     ("ldexp", lambda x, y: (torch.ldexp(x, y), torch.ldexp(x.long(), y)), (2, 3), torch.tensor([-3, 0, 9])),
+    ("ldexp_range", lambda x, y: (torch.ldexp(x, y), torch.ldexp(x, y.float() / 4)), torch.tensor([0.0, 1e-30, 3e38, 2e-38]), torch.tensor([200, 180, -200, 150])),
+    ("threshold_nan", lambda x: F.threshold(x.log(), 0.1, 20.0), _ANY),
     ("rrelu", lambda x: F.rrelu(x, 0.1, 0.4), (2, 3)),
     ("multilabel_margin_loss", lambda x, y: tuple(F.multilabel_margin_loss(x, y, reduction=r) for r in ("none", "mean", "sum")), (3, 4), torch.tensor([[0, 3, -1, 2], [-1, 0, 0, 0], [2, 1, 3, 0]])),
     # Between an infinite bound and another one, the weight decides whether the result is NaN.

@@ -168,11 +168,12 @@ def prelu(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.threshold")
 def threshold(b: Builder, call: Call) -> ir.Value:
-    """PyTorch compares with the limit in float32, not rounded to float16 or bfloat16."""
+    """PyTorch compares with the limit in float32, not rounded to float16 or bfloat16. NaN is not
+    replaced."""
     x, limit, value = call.args
     kind, wide = type_of(x), b.wide(x)
-    above = b.compare("gt", wide, b.scalar(limit, type_of(wide).dtype, kind.rank))
-    return b.select(above, x, b.scalar(value, kind.dtype, kind.rank))
+    below = b.compare("le", wide, b.scalar(limit, type_of(wide).dtype, kind.rank))
+    return b.select(below, b.scalar(value, kind.dtype, kind.rank), x)
 
 
 @converts("aten.threshold_backward")

@@ -77,11 +77,21 @@ def trilinear(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.ldexp.Tensor")
 def ldexp(b: Builder, call: Call) -> ir.Value:
-    """x * 2^y, with the power in the dtype of the result, as in Torch."""
+    """x * 2^y. An integer y may exceed the exponents of the dtype, as for a small x. So the result
+    is a product of three powers in its range, of which the first is 2^y if that is in range."""
     dtype = call.result.dtype
-    x, y = (b.cast(value, dtype) for value in call.args)
-    power = b.binary(tcp.PowOp, b.scalar(2.0, dtype, type_of(y).rank), y)
-    return b.binary(tcp.MulOp, x, power)
+    is_float = type_of(call.args[1]).dtype.is_floating_point
+    x, y = (b.wide(b.cast(value, dtype)) for value in call.args)
+    kind = type_of(y)
+    two = b.scalar(2.0, kind.dtype, kind.rank)
+    if is_float:
+        return b.cast(b.binary(tcp.MulOp, x, b.binary(tcp.PowOp, two, y)), dtype)
+    limit = 1022 if kind.dtype == torch.float64 else 126
+    for _ in range(3):
+        part = b.clamp(y, -limit, limit)
+        x = b.binary(tcp.MulOp, x, b.binary(tcp.PowOp, two, part))
+        y = b.binary(tcp.SubOp, y, part)
+    return b.cast(x, dtype)
 
 
 @converts("aten.rrelu_with_noise_functional", "aten.rrelu_with_noise")
