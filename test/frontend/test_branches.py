@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from op_cases import Function
 from tcp_reference import run_text
 from torch import Tensor, nn
 
-from convoy.errors import ExportError
+from convoy.errors import ConvoyWarning, ExportError
 from convoy.frontend import import_module
 
 
@@ -77,7 +78,7 @@ class _Guarded(nn.Module):
         for layer in self.layers:
             assert not x.isnan().any(), "expected numbers"
             if x.isinf().any():
-                raise ValueError("expected finite numbers")
+                raise ValueError("expected finite numbers")  # raises
             x = layer(x)
         self.last = x
         return {"x": x * self.calls, "last": self.last}
@@ -85,7 +86,10 @@ class _Guarded(nn.Module):
 
 def test_ways_that_end_in_an_error_of_the_model_are_left_out() -> None:
     module = _Guarded().eval()
-    imported = import_module(module, (_INPUTS[0],))
+    lines = Path(__file__).read_text().splitlines()
+    line = next(number for number, line in enumerate(lines, 1) if line.endswith("# raises"))
+    with pytest.warns(ConvoyWarning, match=f"got checks at .*{Path(__file__).name}:{line}"):
+        imported = import_module(module, (_INPUTS[0],))
     assert "forward" not in vars(module)
     assert imported.weights.keys() == dict(module.named_parameters()).keys()
     assert "tcp.select" not in imported.text

@@ -5,7 +5,7 @@
 torch.export records one way through a model. The model is run once for each way, with the answers
 that lead there, and each result is selected by the tensors that the branches read. So all ways are
 computed, as both branches of torch.cond are. A way that ends in the model's own error, as a check
-for NaN, is left out: the compiled model returns the results of the other one."""
+for NaN, is left out with a warning: the compiled model returns the results of the other one."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from torch.overrides import TorchFunctionMode
 from convoy.frontend._known_numbers import ReadKnownNumbers
 from convoy.frontend._objects import register_objects
 from convoy.frontend._source_lines import is_own
+from convoy.frontend._value_checks import record_check
 
 __all__ = ["recorded_branches"]
 
@@ -101,6 +102,16 @@ def _is_of_sizes(number: Any) -> bool:
 
 class _Raised(Exception):
     """The model's own error at the end of a way, as `__cause__`."""
+
+    def leave_out(self) -> None:
+        """Records that the compiled model does not raise it."""
+        assert self.__cause__ is not None
+        lines = [
+            f"{frame.filename}:{frame.lineno}"
+            for frame in traceback.extract_tb(self.__cause__.__traceback__)
+            if is_own(frame.filename)
+        ]
+        record_check(lines[-1] if lines else "an unknown line")
 
 
 class _Answers(TorchFunctionMode):
@@ -239,8 +250,10 @@ def _is_own_error(error: Exception) -> bool:
 
 def _selected(condition: torch.Tensor, yes: Any, no: Any) -> Any:
     if isinstance(yes, _Raised):
-        return no
+        yes, no = no, yes
     if isinstance(no, _Raised):
+        if not isinstance(yes, _Raised):
+            no.leave_out()
         return yes
     ours, spec = pytree.tree_flatten(yes)
     theirs, other = pytree.tree_flatten(no)

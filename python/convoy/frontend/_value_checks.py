@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""The checks of values that a model makes when it runs, such as `assert (x > 0).all()` and
-`torch._check`. The compiled model does not have them, so each gets a warning with its line."""
+"""The checks of values that a model makes when it runs, such as `assert (x > 0).all()`,
+`torch._check`, and a branch that raises an error. The compiled model does not have them, so each
+gets a warning with its line."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import contextlib
 import sys
 import warnings
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -17,21 +19,31 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from convoy.errors import ConvoyWarning
 from convoy.frontend._source_lines import is_own, own_lines
 
-__all__ = ["recorded_checks", "warn_of_checks"]
+__all__ = ["record_check", "recorded_checks", "warn_of_checks"]
 
 aten = torch.ops.aten
 _ASSERTIONS = (aten._assert_async.default, aten._assert_async.msg)
+
+_lines: ContextVar[list[str] | None] = ContextVar("_lines", default=None)
+
+
+def record_check(line: str) -> None:
+    """Records a check, where checks are recorded. `line` is `FILE:LINE`."""
+    if (lines := _lines.get()) is not None:
+        lines.append(line)
 
 
 @contextlib.contextmanager
 def recorded_checks() -> Iterator[list[str]]:
     """Records the lines of the user's calls of `torch._check` and its variants with conditions on
-    values of tensors. torch.export makes ops of them that it also makes for the bounds of indices.
+    values of tensors, of which torch.export makes ops that it also makes for the bounds of indices,
+    and those of `record_check`.
 
     Yields:
         The lines so far.
     """
     lines: list[str] = []
+    token = _lines.set(lines)
     original = torch._check_with
 
     def check(error: Any, condition: Any, message: Any) -> None:
@@ -48,6 +60,7 @@ def recorded_checks() -> Iterator[list[str]]:
         yield lines
     finally:
         torch._check_with = original
+        _lines.reset(token)
 
 
 def warn_of_checks(program: torch.export.ExportedProgram, lines: list[str]) -> None:
