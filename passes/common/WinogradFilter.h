@@ -4,7 +4,8 @@
 // Neural Networks", 2016). A convolution with a packed filter, K/block x 3 x 3 x C x block, has the
 // transform of the filter as a third input: K/block x 16 x C x block. The body of the op does not
 // use it, only code generation does. So an op that is lowered in another way is correct too. With
-// three spatial dims both have the frames of the window after K/block.
+// three spatial dims both have the frames of the window after K/block, with groups both have these
+// before K/block.
 
 #ifndef CONVOY_PASSES_COMMON_WINOGRADFILTER_H
 #define CONVOY_PASSES_COMMON_WINOGRADFILTER_H

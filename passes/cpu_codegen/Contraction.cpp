@@ -198,9 +198,15 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     n = 0, g = 1, h = 2, w = 3, k = 4, inBlock = 5;
     reductions = {6, 7, 8, 9};
     dims = {0, 2, 3, 4, 1};
-  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && !epilogue) {
-    n = 0, h = 1, w = 2, g = 3, k = 4;
+  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 8 && (*out)[1] == ranges[4]) {
+    n = 0, g = 1, h = 2, w = 3, k = 4;
     reductions = {5, 6, 7};
+    dims = {0, 1, 2, 3};
+  } else if (isa<linalg::GenericOp>(product) && ranges.size() == 9 && (*out)[4] == ranges[5] &&
+             (*out)[5] == 1 && (*in)[4] == 0) {
+    n = 0, g = 1, h = 2, w = 3, k = 4, inBlock = 5;
+    reductions = {6, 7, 8};
+    dims = {0, 1, 2, 3};
   } else {
     return failure();
   }
@@ -250,6 +256,11 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
       return failure();
   }
   if (epilogue) {
+    // Groups of channels are no dim of the epilogue.
+    auto addGroups = [&](PixelBuffer &buffer) {
+      if (g >= 0 && dims.g < 0)
+        buffer.g = buffer.k * found.channels;
+    };
     for (OpOperand *operand : epilogue.getDpsInputOperands()) {
       if (operand->get() == output) {
         found.operands.push_back({});
@@ -259,6 +270,7 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
           describe(operand->get(), epilogue.getMatchingIndexingMap(operand), dims);
       if (failed(buffer))
         return failure();
+      addGroups(*buffer);
       found.operands.push_back(*buffer);
     }
     FailureOr<PixelBuffer> result =
@@ -266,6 +278,7 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     if (failed(result) || result->k != 1 ||
         epilogue.payloadUsesValueFromOperand(epilogue.getDpsInitOperand(0)))
       return failure();
+    addGroups(*result);
     found.output = *result;
     for (Operation &op : epilogue.getBody()->without_terminator())
       if (!OpTrait::hasElementwiseMappableTraits(&op) || op.getNumResults() != 1)

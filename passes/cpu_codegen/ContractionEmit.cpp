@@ -17,6 +17,10 @@ namespace {
 /// ones are read only once.
 constexpr int64_t kResidentFilterBytes = 512 << 10;
 
+/// A filter that does not stay in a cache is fetched this far ahead, which is a page: the
+/// hardware's prefetchers end at one.
+constexpr int64_t kPrefetchBytes = 4096, kLineBytes = 64;
+
 class Emitter : PixelEmitter {
 public:
   Emitter(OpBuilder &builder, Contraction contraction, VectorUnit unit)
@@ -39,7 +43,8 @@ private:
   void emitBlocks(int64_t blocks, int64_t firstChannel, int64_t vectors, int64_t lastLanes);
 
   int64_t tileRows = 1, tileColumns = 1;
-  Flat product; ///< holds the initial sums
+  bool resident = true; ///< whether the filter is small, see kResidentFilterBytes
+  Flat product;         ///< holds the initial sums
 };
 
 SmallVector<Value> Emitter::step(const Tile &tile, Value inputBase, Value filterBase,
@@ -50,6 +55,10 @@ SmallVector<Value> Emitter::step(const Tile &tile, Value inputBase, Value filter
   SmallVector<Value> weights, next;
   for (int64_t v = 0; v < tile.vectors; ++v)
     weights.push_back(loadVector(filter, filterBase, v));
+  if (!resident && c.block != 0)
+    for (int64_t ahead = 0; ahead < c.block * 4; ahead += kLineBytes)
+      memref::PrefetchOp::create(b, filter.buffer, add(filterBase, (kPrefetchBytes + ahead) / 4),
+                                 /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
   for (int64_t row = 0; row < tile.rows; ++row)
     for (int64_t column = 0; column < tile.columns; ++column) {
       Value at = add(inputBase, row * c.input.h + column * c.input.w), pixel;
@@ -128,10 +137,6 @@ void Emitter::emitRow(int64_t rows, int64_t vectors, int64_t lastLanes, const Pl
 /// Emits `blocks` blocks of `vectors` vectors of channels, beginning with `firstChannel`.
 void Emitter::emitBlocks(int64_t blocks, int64_t firstChannel, int64_t vectors, int64_t lastLanes) {
   int64_t bands = llvm::divideCeil(c.rows, tileRows), width = vectors * unit.lanes;
-  int64_t filterElements = 1;
-  for (int64_t dim : cast<MemRefType>(c.filter.getType()).getShape())
-    filterElements *= dim;
-  bool resident = filterElements * 4 <= kResidentFilterBytes;
 
   auto parallel = scf::ParallelOp::create(b, ValueRange{index(0)},
                                           ValueRange{index(blocks * c.groups * c.images * bands)},
@@ -180,7 +185,7 @@ void Emitter::emitBlocks(int64_t blocks, int64_t firstChannel, int64_t vectors, 
 void Emitter::run() {
   // Registers: sums, the filter's vectors, one input element.
   int64_t pixels = c.rows * c.columns, vectors = 2;
-  if (c.channels < 2 * unit.lanes)
+  if (c.channels <= unit.lanes)
     vectors = 1;
   else if (c.block == 0)
     while (vectors < 8 && (vectors * 2) * (pixels + 1) + 1 <= unit.registers &&
@@ -191,6 +196,8 @@ void Emitter::run() {
   tileColumns = llvm::divideCeil(c.columns, llvm::divideCeil(c.columns, most));
   tileRows = tileColumns == c.columns ? std::clamp<int64_t>(most / tileColumns, 1, c.rows) : 1;
 
+  int64_t filterElements = cast<MemRefType>(c.filter.getType()).getNumElements();
+  resident = filterElements * 4 <= kResidentFilterBytes;
   flattenBuffers();
   if (!c.fill)
     product = {c.epilogue ? flatten(c.product.getDpsInits()[0]).buffer : output.buffer, c.output};

@@ -7,7 +7,8 @@
 //
 // A convolution with three spatial dims is a sum over the frames of its window, which the matrix
 // products compute: tiles x (frames * channels). A task has several frames of outputs if they read
-// the same frames of inputs, each of which is transformed once.
+// the same frames of inputs, each of which is transformed once. The groups of a grouped convolution
+// are like frames that have filters of their own.
 //
 // The sums of a tile share rounding errors in proportion to the largest input of the tile, and an
 // input that is infinite or not a number reaches all of its outputs. So results that are not
@@ -101,6 +102,12 @@ private:
   /// Index of an input pixel, in the input frame `frame` of the task; those beyond the input, which
   /// no valid output needs, are clamped.
   Value inputAt(const Task &task, Value frame, Value row, Value column);
+  /// The block of the filter for a block of channels of the task's group, or of its frames.
+  Value filterBlockOf(const Task &task, Value channelBlock) {
+    return c.filterGroup == 0
+               ? channelBlock
+               : add(channelBlock, scale(task.firstFrame, c.filterGroup / c.filterBlock));
+  }
   void transformInputs(const Task &task, const Scratch &scratch);
   void multiply(const Task &task, const Scratch &scratch, Value channelBlock);
   /// Adds the product of a group of tiles, whose inputs are at `from`, and a frame of the filter.
@@ -175,7 +182,8 @@ void Emitter::transformInputs(const Task &task, const Scratch &scratch) {
 
 void Emitter::multiply(const Task &task, const Scratch &scratch, Value channelBlock) {
   loop(index(kWinogradPoints), 1, [&](Value point) {
-    Value weights = add(scale(channelBlock, transformedBlock), scale(point, transformedPoint));
+    Value weights = add(scale(filterBlockOf(task, channelBlock), transformedBlock),
+                        scale(point, transformedPoint));
     Value inputs = scale(point, tiles.inputFrames * tiles.block),
           outputs = scale(point, tiles.frames * tiles.block);
     frameLoop(task.frames, tiles.frames, [&](Value frame) {
@@ -265,7 +273,8 @@ void Emitter::computeDirectly(const Task &task, const Scratch &scratch, Value ch
       Value each = window.getInductionVar();
       Value from = inputAt(task, c.taps.trips == 1 ? frame : add(frame, tap),
                            add(row, divide(each, 3)), add(column, modulo(each, 3)));
-      Value weights = add(scale(channelBlock, c.filterBlock), scale(each, depth * block));
+      Value weights =
+          add(scale(filterBlockOf(task, channelBlock), c.filterBlock), scale(each, depth * block));
       if (c.taps.trips != 1)
         weights = add(weights, scale(tap, c.taps.filterStep));
       auto channels =
@@ -324,7 +333,7 @@ void Emitter::run() {
   int64_t offset;
   SmallVector<int64_t> strides;
   (void)cast<MemRefType>(c.transformed.getType()).getStridesAndOffset(strides, offset);
-  transformedBlock = strides.front();
+  transformedBlock = strides[c.filterGroup == 0 ? 0 : 1];
   transformedTap = c.taps.trips == 1 ? 0 : strides[1];
   transformedPoint = strides[strides.size() - 3];
   int64_t partBlocks = c.channels / block / tiles.parts,

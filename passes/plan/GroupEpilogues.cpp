@@ -102,10 +102,10 @@ bool Matcher::isReduction(linalg::LinalgOp op) const {
       isa<linalg::Conv2DNhwcHwcfOp, linalg::Conv3DNdhwcDhwcfOp, linalg::DepthwiseConv2DNhwcHwcOp,
           linalg::MatmulOp, linalg::BatchMatmulOp>(op))
     return true;
-  // A convolution with a packed filter.
+  // A convolution with groups or a packed filter, or a product with a packed factor.
   unsigned loops = op.getNumLoops();
-  return isa<linalg::GenericOp>(op) && op.getNumDpsInputs() == 2 && (loops == 8 || loops == 10) &&
-         op.getNumReductionLoops() == loops / 2 - 1;
+  return isa<linalg::GenericOp>(op) && op.getNumDpsInputs() == 2 &&
+         (loops == 4 || (loops >= 8 && loops <= 10)) && op.getNumReductionLoops() == loops / 2 - 1;
 }
 
 /// The ops of the block that use `result`; null for a use outside of it.

@@ -2,8 +2,7 @@
 
 // Packs the filters of convolutions and the right factors of products in the order in which the
 // CPU's loops read them: blocks of output channels, each contiguous with all elements that one tile
-// of the output needs. Runs on tensors, where the
-// packing can still move to @prepare_weights.
+// of the output needs. Runs on tensors, where the packing can still move to @prepare_weights.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -27,12 +26,36 @@ struct PackCpuWeightsPass : public convoy::impl::PackCpuWeightsPassBase<PackCpuW
 /// 16 blocks the second product costs what packing gains (33x300x517: 231 and 246 GFLOP/s).
 constexpr int64_t kSplitBlocks = 128;
 
+/// Whether `op` is a convolution with groups: the loops are n, group, output pixel, channel,
+/// window, c, and the filter is group x window x c x channel.
+bool isGrouped(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumLoops() != 8 || generic.getNumReductionLoops() != 3 ||
+      generic.getNumDpsInputs() != 2 || !generic.hasPureTensorSemantics())
+    return false;
+  SmallVector<AffineExpr> d(8);
+  bindDimsList<AffineExpr>(op->getContext(), d);
+  int64_t channels = generic.getStaticLoopRanges()[4];
+  auto map = [&](ArrayRef<AffineExpr> results) {
+    return AffineMap::get(8, 0, results, op->getContext());
+  };
+  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+  Block *body = generic.getBody();
+  auto sum = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  auto product = sum ? sum.getRhs().getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+  return maps[1] == map({d[1], d[5], d[6], d[7], d[4]}) &&
+         maps[2] == map({d[0], d[2], d[3], d[1] * channels + d[4]}) && product &&
+         sum.getLhs() == body->getArgument(2) && product.getLhs() == body->getArgument(0) &&
+         product.getRhs() == body->getArgument(1);
+}
+
 /// The convolutions and products with `argument` as filter; empty if it has other uses.
 SmallVector<linalg::LinalgOp> findProducts(BlockArgument argument) {
   SmallVector<linalg::LinalgOp> products;
   for (OpOperand &use : argument.getUses()) {
-    if (!isa<linalg::Conv2DNhwcHwcfOp, linalg::Conv3DNdhwcDhwcfOp, linalg::MatmulOp>(
-            use.getOwner()) ||
+    if ((!isa<linalg::Conv2DNhwcHwcfOp, linalg::Conv3DNdhwcDhwcfOp, linalg::MatmulOp>(
+             use.getOwner()) &&
+         !isGrouped(use.getOwner())) ||
         use.getOperandNumber() != 1)
       return {};
     // Other maps transpose or broadcast an operand.
@@ -44,15 +67,15 @@ SmallVector<linalg::LinalgOp> findProducts(BlockArgument argument) {
   return products;
 }
 
-/// Packs ... x K to K/block x ... x block.
-Value pack(OpBuilder &builder, Location loc, Value weights, int64_t block) {
+/// Packs ... x K to K/block x ... x block, or group x ... x K to group x K/block x ... x block.
+Value pack(OpBuilder &builder, Location loc, Value weights, int64_t block, bool isGrouped) {
   auto type = cast<RankedTensorType>(weights.getType());
   ArrayRef<int64_t> outer = type.getShape().drop_back();
   int64_t rank = type.getRank(), blocks = type.getShape().back() / block;
-  SmallVector<int64_t> split(outer), packed = {blocks};
+  SmallVector<int64_t> split(outer), order = llvm::to_vector(llvm::seq(rank + 1));
   split.append({blocks, block});
-  packed.append(outer.begin(), outer.end());
-  packed.push_back(block);
+  std::rotate(order.begin() + isGrouped, order.end() - 2, order.end() - 1);
+  SmallVector<int64_t> packed = llvm::map_to_vector(order, [&](int64_t dim) { return split[dim]; });
   SmallVector<ReassociationIndices> groups;
   for (int64_t dim : llvm::seq(rank - 1))
     groups.push_back({dim});
@@ -61,9 +84,6 @@ Value pack(OpBuilder &builder, Location loc, Value weights, int64_t block) {
   Value expanded = tensor::ExpandShapeOp::create(
       builder, loc, RankedTensorType::get(split, element), weights, groups);
   Value empty = tensor::EmptyOp::create(builder, loc, packed, element);
-  SmallVector<int64_t> order = {rank - 1};
-  llvm::append_range(order, llvm::seq(rank - 1));
-  order.push_back(rank);
   return linalg::TransposeOp::create(builder, loc, expanded, empty, order)->getResult(0);
 }
 
@@ -112,6 +132,23 @@ template <typename Conv> void usePackedConv(Conv conv, Value filter, int64_t blo
     return AffineMap::get(loops, 0, results, context);
   };
   replace(conv, filter, {map(image), map(weights), map(output)}, rank + 1);
+}
+
+/// Replaces `conv`, a convolution with groups, by a generic with the packed `filter`.
+void usePackedGroups(linalg::GenericOp conv, Value filter, int64_t block) {
+  // n, group, output pixel, block of channels, channel in the block, window, c.
+  SmallVector<AffineExpr> d(9);
+  bindDimsList<AffineExpr>(conv.getContext(), d);
+  int64_t groups = cast<RankedTensorType>(filter.getType()).getDimSize(0),
+          channels = cast<RankedTensorType>(conv.getResultTypes()[0]).getShape().back() / groups;
+  auto map = [&](ArrayRef<AffineExpr> results) {
+    return AffineMap::get(9, 0, results, conv.getContext());
+  };
+  replace(conv, filter,
+          {conv.getIndexingMapsArray()[0].shiftDims(1, /*offset=*/5),
+           map({d[1], d[4], d[6], d[7], d[8], d[5]}),
+           map({d[0], d[2], d[3], d[1] * channels + d[4] * block + d[5]})},
+          3);
 }
 
 /// Adds zeros behind the last dim of `weights`, up to a multiple of `block`.
@@ -235,7 +272,8 @@ void PackCpuWeightsPass::runOnOperation() {
     if (products.empty() || result == results.end())
       continue;
     Value weights = padded(builder, argument.getLoc(), returnOp.getOperand(*result), block);
-    Value packed = pack(builder, argument.getLoc(), weights, block);
+    Value packed = pack(builder, argument.getLoc(), weights, block,
+                        isGrouped(products.front().getOperation()));
     returnOp.setOperand(*result, packed);
     argument.setType(packed.getType());
     for (linalg::LinalgOp product : products) {
@@ -243,6 +281,8 @@ void PackCpuWeightsPass::runOnOperation() {
         usePackedConv(flat, argument, block);
       else if (auto deep = dyn_cast<linalg::Conv3DNdhwcDhwcfOp>(product.getOperation()))
         usePackedConv(deep, argument, block);
+      else if (auto grouped = dyn_cast<linalg::GenericOp>(product.getOperation()))
+        usePackedGroups(grouped, argument, block);
       else if (auto matmul = cast<linalg::MatmulOp>(product.getOperation()); isWhole)
         usePacked(matmul, argument, block);
       else

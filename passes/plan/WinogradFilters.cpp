@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Gives 3x3 convolutions, with two spatial dims or with any number of frames, the transform of
-// their filter for Winograd's algorithm, as a third input.
+// Gives 3x3 convolutions, with two spatial dims, with groups or with any number of frames, the
+// transform of their filter for Winograd's algorithm, as a third input.
 // Runs on memrefs, because canonicalization on tensors drops an input that the body does not use,
 // and before plan-arena, which places the transform.
 
@@ -42,30 +42,36 @@ constexpr int64_t kMinChannels = 16, kMaxChannels = 2048;
 constexpr int64_t kMaxChannelsOfFrames = 960;
 
 /// The loops of a convolution with a packed filter: n, the frame if there are three spatial dims,
-/// row, column, block of channels, channel in the block, the window in the order of the spatial
-/// dims, input channel.
+/// or the group if there are groups, row, column, block of channels (of the group), channel in the
+/// block, the window in the order of the spatial dims, input channel (of the group).
 struct Loops {
-  explicit Loops(linalg::GenericOp op) : count(op.getNumLoops()), d(count) {
+  explicit Loops(linalg::GenericOp op)
+      : count(op.getNumLoops()), ranges(op.getStaticLoopRanges()), d(count) {
     bindDimsList<AffineExpr>(op.getContext(), d);
   }
 
   /// Indices of loops.
-  unsigned row() const { return count / 2 - 3; }
-  unsigned column() const { return count / 2 - 2; }
-  unsigned block() const { return count / 2 - 1; }
-  unsigned inBlock() const { return count / 2; }
+  unsigned row() const { return inBlock() - 3; }
+  unsigned column() const { return inBlock() - 2; }
+  unsigned block() const { return inBlock() - 1; }
+  unsigned inBlock() const { return (count + 1) / 2; }
   unsigned r() const { return count - 3; }
   unsigned s() const { return count - 2; }
   unsigned channel() const { return count - 1; }
   bool hasFrames() const { return count == 10; }
+  bool hasGroups() const { return count == 9; }
   static constexpr unsigned kFrame = 1, kTap = 6; // with frames
+  static constexpr unsigned kGroup = 1;           // with groups
 
   AffineMap map(ArrayRef<AffineExpr> results) const {
     return AffineMap::get(count, 0, results, results[0].getContext());
   }
   /// The map of a filter, whose dims between those of frames and channels are `window`.
   AffineMap filterMap(ArrayRef<AffineExpr> window) const {
-    SmallVector<AffineExpr> results = {d[block()]};
+    SmallVector<AffineExpr> results;
+    if (hasGroups())
+      results.push_back(d[kGroup]);
+    results.push_back(d[block()]);
     if (hasFrames())
       results.push_back(d[kTap]);
     llvm::append_range(results, window);
@@ -83,11 +89,15 @@ struct Loops {
           return false;
       results.push_back(frame);
     }
-    results.append({d[row()] + d[r()], d[column()] + d[s()], d[channel()]});
+    AffineExpr depth = d[channel()];
+    if (hasGroups())
+      depth = d[kGroup] * ranges[channel()] + depth;
+    results.append({d[row()] + d[r()], d[column()] + d[s()], depth});
     return input == map(results) && filter == filterMap({d[r()], d[s()]});
   }
 
   unsigned count;
+  SmallVector<int64_t> ranges;
   SmallVector<AffineExpr> d;
 };
 
@@ -96,9 +106,9 @@ struct Loops {
 bool isSuitable(linalg::GenericOp op, func::FuncOp function) {
   Loops loops(op);
   if (!op.hasPureBufferSemantics() || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-      (loops.count != 8 && loops.count != 10) || op.getNumReductionLoops() != loops.count / 2 - 1)
+      loops.count < 8 || loops.count > 10 || op.getNumReductionLoops() != loops.count / 2 - 1)
     return false;
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  ArrayRef<int64_t> ranges = loops.ranges;
   if (llvm::any_of(ranges, ShapedType::isDynamic))
     return false;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -107,10 +117,12 @@ bool isSuitable(linalg::GenericOp op, func::FuncOp function) {
                     function.getArgAttr(filter.getArgNumber(), convoy::tcp::kPreparedAttr);
   int64_t block = ranges[loops.inBlock()], channels = ranges[loops.channel()],
           frames = loops.hasFrames() ? ranges[Loops::kFrame] : 1,
+          groups = loops.hasGroups() ? ranges[Loops::kGroup] : 1,
           taps = loops.hasFrames() ? ranges[Loops::kTap] : 1;
   int64_t tiles = ranges[0] * frames * llvm::divideCeil(ranges[loops.row()], 2) *
                   llvm::divideCeil(ranges[loops.column()], 2),
-          bytes = convoy::kWinogradPoints * ranges[loops.block()] * block * taps * channels * 4;
+          bytes = convoy::kWinogradPoints * groups * ranges[loops.block()] * block * taps *
+                  channels * 4;
   return isPrepared && cast<MemRefType>(filter.getType()).getElementType().isF32() &&
          loops.areOfConvolution(maps[0], maps[1]) && ranges[loops.r()] == 3 &&
          ranges[loops.s()] == 3 && channels >= kMinChannels &&
@@ -130,8 +142,9 @@ SmallVector<Value> transform(OpBuilder &builder, Location loc, ValueRange g) {
           arith::SubFOp::create(builder, loc, outer, middle), g[2]};
 }
 
-/// A part of `buffer`, K/block [x frames] x ... x C x block, as K/block [x frames] x C * block, so
-/// that the innermost loop is long enough for vectors. `at` is its place in the dims between.
+/// A part of `buffer`, [groups x] K/block [x frames] x ... x C x block, without the dims between,
+/// of which `at` is the place, and with C * block as one dim, so that the innermost loop is long
+/// enough for vectors.
 Value partOf(OpBuilder &builder, Location loc, Value buffer, ArrayRef<int64_t> at) {
   auto type = cast<MemRefType>(buffer.getType());
   int64_t rank = type.getRank(), outer = rank - 2 - at.size();
@@ -152,9 +165,9 @@ Value partOf(OpBuilder &builder, Location loc, Value buffer, ArrayRef<int64_t> a
   return memref::CollapseShapeOp::create(builder, loc, view, dims);
 }
 
-/// Creates the transform of `filter`, K/block [x frames] x 3 x 3 x C x block: K/block [x frames] x
-/// 16 x C x block. One more channel separates the points: at distances that are powers of two, the
-/// 16 that are written at the same time would share few sets of the cache.
+/// Creates the transform of `filter`, [groups x] K/block [x frames] x 3 x 3 x C x block: the same
+/// with 16 instead of 3 x 3. One more channel separates the points: at distances that are powers of
+/// two, the 16 that are written at the same time would share few sets of the cache.
 Value transformed(OpBuilder &builder, Location loc, Value filter) {
   auto type = cast<MemRefType>(filter.getType());
   SmallVector<int64_t> shape(type.getShape().drop_back(4)), channels(type.getShape().take_back(2));

@@ -89,6 +89,14 @@ struct Convolution {
   Value dense();
   Value depthwise();
   Value grouped();
+  /// A grouped convolution with two spatial dims whose groups are a loop, but no dim of the image
+  /// and the result: the ops after it become its epilogue, as those after a dense one. `kernel` is
+  /// G x window x C x K.
+  Value groupedInPlace(Value kernel);
+  /// The sums of the products of `image` and `kernel` over the last spatialRank() + 1 loops.
+  Value sumOfProducts(Value image, Value kernel, ArrayRef<int64_t> shape,
+                      ArrayRef<AffineExpr> imageMap, ArrayRef<AffineExpr> kernelMap,
+                      AffineMap resultMap);
 };
 
 } // namespace
@@ -146,16 +154,18 @@ Value Convolution::grouped() {
   Dims kernelShape = {groups, shapeOf(kernel)[0] / groups};
   kernelShape.append(shapeOf(kernel).begin() + 1, shapeOf(kernel).end());
   kernel = reshapeTo(builder, loc, kernel, kernelShape);
+  if (!cuda) {
+    perm.append(llvm::to_vector(llvm::seq<int64_t>(2, rank + 3)));
+    perm.push_back(1);
+    kernel = namedTranspose(builder, loc, kernel, perm);
+    if (rank == 2 && elementTypeOf(input).isF32())
+      return groupedInPlace(kernel);
+  }
   Value image = reshapeTo(builder, loc, input, split(shapeOf(input)));
   Dims shape = split(outputShape);
   if (rank == 2 && cuda)
     return reshapeTo(builder, loc, named<linalg::Conv2DNhwgcGfhwcOp>(image, kernel, shape),
                      outputShape);
-  if (!cuda) {
-    perm.append(llvm::to_vector(llvm::seq<int64_t>(2, rank + 3)));
-    perm.push_back(1);
-    kernel = namedTranspose(builder, loc, kernel, perm);
-  }
 
   // Loops: N, output spatial, G, K, then window and C.
   int64_t loops = 2 * rank + 4;
@@ -172,13 +182,35 @@ Value Convolution::grouped() {
   kernelMap.push_back(channel);
   if (!cuda)
     kernelMap.push_back(output);
+  AffineMap resultMap = builder.getMultiDimIdentityMap(loops).getMajorSubMap(rank + 3);
+  return reshapeTo(builder, loc,
+                   sumOfProducts(image, kernel, shape, imageMap, kernelMap, resultMap),
+                   outputShape);
+}
+
+Value Convolution::groupedInPlace(Value kernel) {
+  // Loops: N, G, output spatial, K, then window and C.
+  SmallVector<AffineExpr> d(8);
+  bindDimsList<AffineExpr>(builder.getContext(), d);
+  int64_t depth = shapeOf(input).back() / groups, channels = outputShape.back() / groups;
+  AffineMap resultMap =
+      AffineMap::get(8, 0, {d[0], d[2], d[3], d[1] * channels + d[4]}, builder.getContext());
+  return sumOfProducts(input, kernel, outputShape,
+                       {d[0], d[2] * stride[0] + d[5] * dilation[0],
+                        d[3] * stride[1] + d[6] * dilation[1], d[1] * depth + d[7]},
+                       {d[1], d[5], d[6], d[7], d[4]}, resultMap);
+}
+
+Value Convolution::sumOfProducts(Value image, Value kernel, ArrayRef<int64_t> shape,
+                                 ArrayRef<AffineExpr> imageMap, ArrayRef<AffineExpr> kernelMap,
+                                 AffineMap resultMap) {
+  int64_t rank = spatialRank(), loops = resultMap.getNumDims();
   SmallVector<utils::IteratorType> iterators(rank + 3, utils::IteratorType::parallel);
   iterators.append(rank + 1, utils::IteratorType::reduction);
   auto map = [&](ArrayRef<AffineExpr> results) {
     return AffineMap::get(loops, 0, results, builder.getContext());
   };
-  AffineMap resultMap = builder.getMultiDimIdentityMap(loops).getMajorSubMap(rank + 3);
-  Value sum = reductionGeneric(
+  return reductionGeneric(
       builder, loc, zeros(shape), {image, kernel}, {map(imageMap), map(kernelMap), resultMap},
       iterators, [](OpBuilder &inner, Location innerLoc, ValueRange args) {
         Type type = args[2].getType();
@@ -187,7 +219,6 @@ Value Convolution::grouped() {
                                   convertFloat(inner, innerLoc, args[1], type));
         return arith::AddFOp::create(inner, innerLoc, args[2], product).getResult();
       });
-  return reshapeTo(builder, loc, sum, outputShape);
 }
 
 namespace {

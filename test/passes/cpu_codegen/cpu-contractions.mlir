@@ -97,24 +97,41 @@ func.func @other_types(%a: memref<3x5xf64>, %b: memref<5x40xf64>, %t: memref<3x4
 
 // -----
 
-// Each group of channels has a separate filter.
+// Each group of channels has a separate filter. The bias is added in registers.
 
-#image = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1 + d5, d2 + d6, d3, d7)>
-#filter = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d3, d5, d6, d7, d4)>
-#groups = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1, d2, d3, d4)>
+#image = affine_map<(n, g, h, w, k, r, s, c) -> (n, h + r, w + s, g * 4 + c)>
+#filter = affine_map<(n, g, h, w, k, r, s, c) -> (g, r, s, c, k)>
+#groups = affine_map<(n, g, h, w, k, r, s, c) -> (n, h, w, g * 8 + k)>
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#bias = affine_map<(d0, d1, d2, d3) -> (0, 0, 0, d3)>
 
 // CHECK-LABEL: func.func @grouped
+// CHECK-SAME:    %{{.*}}: memref<3x6x6x8xf32>, %{{.*}}, %[[B:[a-z0-9]+]]: memref<1x1x1x16xf32>
+// CHECK:         %[[BIAS:.*]] = memref.reinterpret_cast %[[B]]
 // CHECK:         scf.parallel
 // CHECK:           vector.fma
+// CHECK:           vector.load %[[BIAS]][%{{.*}}] : memref<16xf32>, vector<8xf32>
+// CHECK:           vector.store
 // CHECK-NOT:     linalg
-func.func @grouped(%x: memref<3x6x6x2x4xf32>, %w: memref<2x3x3x4x8xf32>, %y: memref<3x4x4x2x8xf32>) attributes {tcp.target = "cpu"} {
-  linalg.generic {indexing_maps = [#image, #filter, #groups],
-                  iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-      ins(%x, %w : memref<3x6x6x2x4xf32>, memref<2x3x3x4x8xf32>) outs(%y : memref<3x4x4x2x8xf32>) {
-  ^bb0(%a: f32, %b: f32, %o: f32):
-    %p = arith.mulf %a, %b : f32
-    %s = arith.addf %o, %p : f32
-    linalg.yield %s : f32
+func.func @grouped(%x: memref<3x6x6x8xf32>, %w: memref<2x3x3x4x8xf32>, %b: memref<1x1x1x16xf32>, %t: memref<3x4x4x16xf32>, %y: memref<3x4x4x16xf32>) attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  scf.execute_region no_inline {
+    linalg.fill ins(%zero : f32) outs(%t : memref<3x4x4x16xf32>)
+    linalg.generic {indexing_maps = [#image, #filter, #groups],
+                    iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %w : memref<3x6x6x8xf32>, memref<2x3x3x4x8xf32>) outs(%t : memref<3x4x4x16xf32>) {
+    ^bb0(%a: f32, %f: f32, %o: f32):
+      %p = arith.mulf %a, %f : f32
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+    }
+    linalg.generic {indexing_maps = [#id, #bias, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%t, %b : memref<3x4x4x16xf32>, memref<1x1x1x16xf32>) outs(%y : memref<3x4x4x16xf32>) {
+    ^bb0(%a: f32, %c: f32, %o: f32):
+      %s = arith.addf %a, %c : f32
+      linalg.yield %s : f32
+    }
+    scf.yield
   }
   return
 }
@@ -221,6 +238,30 @@ func.func @bools(%a: memref<2x3x4xf32>, %b: memref<2x4x16xf32>, %m: memref<1x3x1
       linalg.yield %both : i1
     }
     scf.yield
+  }
+  return
+}
+
+// -----
+
+// A filter that does not stay in the cache is fetched a page ahead: 16 channels are one line.
+
+#left = affine_map<(m, kb, ki, c) -> (m, c)>
+#right = affine_map<(m, kb, ki, c) -> (kb, c, ki)>
+#result = affine_map<(m, kb, ki, c) -> (m, kb * 16 + ki)>
+
+// CHECK-LABEL: func.func @large_factor
+// CHECK:         scf.parallel
+// CHECK:           arith.constant 1024 : index
+// CHECK:           memref.prefetch %{{.*}}, read, locality<3>, data : memref<524288xf32>
+// CHECK-NOT:       memref.prefetch
+func.func @large_factor(%x: memref<4x512xf32>, %w: memref<64x512x16xf32>, %y: memref<4x1024xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<4x512xf32>, memref<64x512x16xf32>) outs(%y : memref<4x1024xf32>) {
+  ^bb0(%a: f32, %f: f32, %o: f32):
+    %p = arith.mulf %a, %f : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
   }
   return
 }

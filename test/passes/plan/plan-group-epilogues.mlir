@@ -600,3 +600,38 @@ func.func @three_spatial_dims(%x: memref<1x4x6x6x4xf32>, %w: memref<3x3x3x4x16xf
   }
   return
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#left = affine_map<(m, kb, ki, c) -> (m, c)>
+#right = affine_map<(m, kb, ki, c) -> (kb, c, ki)>
+#result = affine_map<(m, kb, ki, c) -> (m, kb * 16 + ki)>
+
+// A product with a packed factor.
+
+// CHECK-LABEL: func.func @packed_product
+// CHECK:         scf.execute_region no_inline {
+// CHECK-NEXT:      linalg.fill
+// CHECK-NEXT:      linalg.generic
+// CHECK:           linalg.generic
+// CHECK:           scf.yield
+func.func @packed_product(%x: memref<4x8xf32>, %w: memref<2x8x16xf32>, %y: memref<4x32xf32>) attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4x32xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4x32xf32>)
+  linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<4x8xf32>, memref<2x8x16xf32>) outs(%a : memref<4x32xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %m = arith.mulf %p, %q : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : memref<4x32xf32>) outs(%y : memref<4x32xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %s = arith.negf %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}

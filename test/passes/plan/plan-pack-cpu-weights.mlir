@@ -146,3 +146,34 @@ func.func @main(%x: tensor<1x8x9x9x8xf32> {tcp.input = "x"}, %w: tensor<2x3x3x8x
 func.func @prepare_weights(%w: tensor<2x3x3x8x32xf32> {tcp.weight = "w"}) -> (tensor<2x3x3x8x32xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
   return %w : tensor<2x3x3x8x32xf32>
 }
+
+// -----
+
+#image = affine_map<(n, g, h, w, k, r, s, c) -> (n, h * 2 + r, w + s, g * 4 + c)>
+#filter = affine_map<(n, g, h, w, k, r, s, c) -> (g, r, s, c, k)>
+#result = affine_map<(n, g, h, w, k, r, s, c) -> (n, h, w, g * 32 + k)>
+
+// The channels of each group are packed.
+
+// CHECK-DAG:   #[[INPUT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d2 * 2 + d6, d3 + d7, d1 * 4 + d8)>
+// CHECK-DAG:   #[[FILTER:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d1, d4, d6, d7, d8, d5)>
+// CHECK-DAG:   #[[OUTPUT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d2, d3, d1 * 32 + d4 * 16 + d5)>
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    %[[W:.*]]: tensor<3x2x3x3x4x16xf32> {tcp.prepared = "w"}
+// CHECK:         linalg.generic {indexing_maps = [#[[INPUT]], #[[FILTER]], #[[OUTPUT]]]
+// CHECK-LABEL: func.func @prepare_weights
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 4, 1, 2, 3, 5]
+func.func @main(%x: tensor<1x9x9x12xf32> {tcp.input = "x"}, %w: tensor<3x3x3x4x32xf32> {tcp.prepared = "w"}, %o: tensor<1x4x7x96xf32> {tcp.input = "o"})
+    -> (tensor<1x4x7x96xf32> {tcp.output = "0"}) attributes {tcp.target = "cpu"} {
+  %0 = linalg.generic {indexing_maps = [#image, #filter, #result], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<1x9x9x12xf32>, tensor<3x3x3x4x32xf32>) outs(%o : tensor<1x4x7x96xf32>) {
+  ^bb0(%a: f32, %f: f32, %c: f32):
+    %p = arith.mulf %a, %f : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<1x4x7x96xf32>
+  return %0 : tensor<1x4x7x96xf32>
+}
+func.func @prepare_weights(%w: tensor<3x3x3x4x32xf32> {tcp.weight = "w"}) -> (tensor<3x3x3x4x32xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
+  return %w : tensor<3x3x3x4x32xf32>
+}

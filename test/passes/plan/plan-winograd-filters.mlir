@@ -258,3 +258,25 @@ func.func @direct_frames(%x: memref<1x3x7x7x16xf32>, %w: memref<2x2x3x3x16x16xf3
   }
   return
 }
+
+// -----
+
+#input = affine_map<(n, g, h, w, kb, ki, r, s, c) -> (n, h + r, w + s, g * 16 + c)>
+#filter = affine_map<(n, g, h, w, kb, ki, r, s, c) -> (g, kb, r, s, c, ki)>
+#output = affine_map<(n, g, h, w, kb, ki, r, s, c) -> (n, h, w, g * 16 + kb * 16 + ki)>
+
+// Each group has a filter.
+
+// CHECK-LABEL: func.func @groups
+// CHECK:         memref.alloc() : memref<2x1x16x17x16xf32>
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}}, %{{.*}} : memref<1x14x14x32xf32>, memref<2x1x3x3x16x16xf32>, memref<2x1x16x16x16xf32
+func.func @groups(%x: memref<1x14x14x32xf32>, %w: memref<2x1x3x3x16x16xf32> {tcp.prepared = "w"}, %y: memref<1x12x12x32xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<1x14x14x32xf32>, memref<2x1x3x3x16x16xf32>) outs(%y : memref<1x12x12x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
