@@ -1326,7 +1326,7 @@ def CollectStepsPass : Pass<"collect-steps", "::mlir::ModuleOp"> {
 }
 
 def CpuContractionsPass : Pass<"cpu-contractions", "::mlir::func::FuncOp"> {
-  let summary = "lower f32 convolutions and matrix products to register tiles (cpu functions)";
+  let summary = "lower f32 convolutions, matrix products and reductions to register tiles (cpu functions)";
   let description = [{
     Lowers `linalg.conv_2d_nhwc_hwcf`, `linalg.conv_3d_ndhwc_dhwcf`, the packed forms of
     `plan-pack-cpu-weights`, `linalg.matmul` and `linalg.batch_matmul`, standalone or in the regions
@@ -1335,6 +1335,9 @@ def CpuContractionsPass : Pass<"cpu-contractions", "::mlir::func::FuncOp"> {
     transformed filter uses Winograd's algorithm F(2x2, 3x3), with 2.25 times fewer multiplications,
     and computes blocks of which not all results are finite directly. With three spatial dims its
     products are sums over the frames of the window.
+
+    Other f32 reductions, such as poolings, keep vectors of results in registers if neighbouring
+    results reduce neighbouring elements.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16", "f32 elements per vector register">,
                  Option<"registers", "registers", "int64_t", "32", "number of vector registers">];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Lowers products that have a vectorized form, with and without epilogues. Inlines the regions of
-// products that are not lowered.
+// Lowers products that have a vectorized form, with and without epilogues, and other reductions
+// that have one. Inlines the regions of products that are not lowered.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -9,6 +9,7 @@
 #include "passes/common/EpilogueRegion.h"
 #include "passes/common/Sizes.h"
 #include "passes/cpu_codegen/ContractionEmit.h"
+#include "passes/cpu_codegen/ReductionEmit.h"
 #include "passes/cpu_codegen/WinogradEmit.h"
 #include "passes/cpu_codegen/WinogradTiles.h"
 
@@ -72,7 +73,8 @@ void CpuContractionsPass::runOnOperation() {
   });
   for (linalg::LinalgOp product : products) {
     OpBuilder builder(product);
-    if (lower(builder, product, {}, {}))
+    if (lower(builder, product, {}, {}) ||
+        convoy::emitReduction(builder, product, {lanes, registers}))
       product.erase();
   }
 }

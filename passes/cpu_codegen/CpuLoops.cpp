@@ -47,6 +47,12 @@ constexpr int64_t kMinParallelWork = 1 << 14;
 /// parts of kPart iterations.
 constexpr int64_t kFewTasks = 64, kPart = 1 << 14;
 
+/// An innermost loop that is shorter than a vector, as that of a transpose of two groups of
+/// channels, keeps outer loops of kMinTaskWork iterations if there are kEnoughTasks tasks: LLVM
+/// unrolls it and vectorizes the loop around it. Other nests are not kept, because LLVM cannot
+/// prove that strided slices of one buffer are disjoint over an outer loop.
+constexpr int64_t kShortLoop = 8, kEnoughTasks = 16, kMinTaskWork = 64;
+
 /// Converts the outermost loops over parallel dims to one scf.parallel: all but the innermost loop,
 /// and the parts of a long innermost loop. `loops` begin at zero and have `ranges` iterations each.
 /// `work` is the number of iterations of the whole nest, which may have further loops.
@@ -55,7 +61,9 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
   int64_t tasks = 1;
   size_t depth = 0;
   while (depth + 1 < loops.size() && iterators[depth] == utils::IteratorType::parallel &&
-         tasks < 1024)
+         tasks < 1024 &&
+         (ranges.back() >= kShortLoop || tasks < kEnoughTasks ||
+          work / (tasks * ranges[depth]) >= kMinTaskWork))
     tasks *= ranges[depth++];
   bool cuts = !loops.empty() && depth + 1 == loops.size() &&
               iterators[depth] == utils::IteratorType::parallel && tasks < kFewTasks;

@@ -127,16 +127,18 @@ func.func @transpose(%x: memref<2x64x10x40xf32>, %y: memref<2x10x40x64xf32>) att
 
 // -----
 
-// Each pixel has only 3 channels, which are near each other in the output: no blocks.
+// Each pixel has only 3 channels, which are near each other in the output: no blocks. A task has a row
+// of pixels, because a loop over 3 channels alone is too short.
 
 #nchw = affine_map<(n, h, w, c) -> (n, c, h, w)>
 #nhwc = affine_map<(n, h, w, c) -> (n, h, w, c)>
 
 // CHECK-LABEL: func.func @few_channels
 // CHECK-NOT:     step %{{.*}}16
-// CHECK:         scf.parallel
+// CHECK:         scf.parallel {{.*}} to (%c200)
 // CHECK:           scf.for
-// CHECK-NOT:       scf.for
+// CHECK:             scf.for
+// CHECK-NOT:           scf.for
 func.func @few_channels(%x: memref<2x3x100x40xf32>, %y: memref<2x100x40x3xf32>) attributes {tcp.target = "cpu"} {
   linalg.generic {indexing_maps = [#nchw, #nhwc], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : memref<2x3x100x40xf32>) outs(%y : memref<2x100x40x3xf32>) {
   ^bb0(%a: f32, %o: f32):
