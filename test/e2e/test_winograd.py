@@ -187,7 +187,7 @@ def test_can_be_switched_off(tmp_path: Path) -> None:
         nn.Conv2d(32, 64, 3, padding=1, stride=2),
         nn.Conv2d(32, 64, 3, padding=2, dilation=2),
         nn.Conv2d(32, 64, (3, 1)),
-        nn.Conv2d(64, 64, 3, padding=1, groups=2),
+        nn.Conv2d(64, 64, 3, padding=1, groups=16),
         nn.Conv2d(3, 64, 3, padding=1),
         nn.Conv3d(32, 64, 3, padding=1, stride=2),
         nn.Conv3d(32, 64, 3, padding=1, dilation=(1, 2, 1)),
@@ -196,7 +196,7 @@ def test_can_be_switched_off(tmp_path: Path) -> None:
         nn.Conv3d(3, 64, 3, padding=1),
     ],
     ids=[
-        *["stride", "dilation", "3x1", "groups", "few channels"],
+        *["stride", "dilation", "3x1", "groups of few channels", "few channels"],
         *["3-D stride", "3-D dilation", "3x1x1", "3-D groups", "3-D few channels"],
     ],
 )
