@@ -78,11 +78,10 @@ static int64_t alignedChannels(Value value, bool allowTf32) {
   return llvm::alignTo(channels, kAlignedBits / element.getIntOrFloatBitWidth());
 }
 
-/// Whether `conv` has one group and is outside of groups: one in the input becomes one graph as it
-/// is.
-static bool isPlain(ConvOpInterface conv) {
-  return conv.getChannelsLast() && conv.getGroups() == 1 &&
-         !isa<IsolatedGroupOp>(conv->getParentOp());
+/// Whether `conv` has the channels last and is in no `tcp.isolated_group` of the input, which
+/// becomes one graph as it is.
+static bool isSuitable(ConvOpInterface conv) {
+  return conv.getChannelsLast() && !isa<IsolatedGroupOp>(conv->getParentOp());
 }
 
 static bool hasWindow(ConvOpInterface conv) {
@@ -176,8 +175,7 @@ Value AlignedValues::findResult(ConvOpInterface conv, int64_t to) {
   Value x = conv.getInput(), y = conv.getOutput(), filter = conv.getWeights();
   int64_t filters = shapeOf(y).back(), groups = static_cast<int64_t>(conv.getGroups());
   bool isDepthwise = groups == filters && shapeOf(x).back() == filters;
-  if (!conv.getChannelsLast() || !weights.contains(filter) || (groups != 1 && !isDepthwise) ||
-      isa<IsolatedGroupOp>(conv->getParentOp()))
+  if (!isSuitable(conv) || !weights.contains(filter) || (groups != 1 && !isDepthwise))
     return {};
   if (isDepthwise && !(x = find(x, to)))
     return {};
@@ -210,22 +208,18 @@ Value AlignedValues::findPointwise(Operation *op, int64_t to) {
 
 void AlignChannelsPass::runOnStaticShapes() {
   AlignedValues values(getOperation());
-  SmallVector<ConvOpInterface> convs;
   getOperation().walk([&](ConvOpInterface conv) {
     int64_t channels = alignedChannels(conv.getInput(), allowTf32);
-    if (isPlain(conv) && channels != shapeOf(conv.getInput()).back())
+    if (isSuitable(conv) && conv.getGroups() == 1 && channels != shapeOf(conv.getInput()).back())
       alignedCount += values.alignInput(conv, channels);
   });
-  // Those that remain: of others only slices have uses.
+  // The results of convolutions that were replaced have no uses.
   getOperation().walk([&](ConvOpInterface conv) {
-    if (isPlain(conv) && !conv->use_empty())
-      convs.push_back(conv);
-  });
-  for (ConvOpInterface conv : convs) {
     int64_t channels = alignedChannels(conv.getOutput(), allowTf32);
-    if (channels != shapeOf(conv.getOutput()).back())
+    if (isSuitable(conv) && conv.getGroups() == 1 && !conv->use_empty() &&
+        channels != shapeOf(conv.getOutput()).back())
       alignedCount += values.alignResult(conv, channels);
-  }
+  });
   for (Block &block : getOperation().getBody())
     eraseDeadOps(block);
 }
