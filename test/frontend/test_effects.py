@@ -163,8 +163,8 @@ def test_write_to_a_plain_attribute_is_refused_with_its_line() -> None:
             return x * self.total
 
     message = (
-        f"{_HERE}:{_line('# writes')}: expected a model without in-place writes, got one that "
-        "writes to 'total', a tensor that it has besides inputs and buffers; return the value instead"
+        f"{_HERE}:{_line('# writes')}: expected no in-place writes to constants, got one to 'total', "
+        "a tensor that is neither an input, a parameter nor a buffer; return the new value instead"
     )
     with pytest.raises(ExportError, match=re.escape(message)):
         import_module(Counting().eval(), (torch.ones(2, 3),))

@@ -25,7 +25,7 @@ from torch.overrides import TorchFunctionMode
 
 from convoy.frontend._known_numbers import ReadKnownNumbers
 from convoy.frontend._objects import register_objects
-from convoy.frontend._source_lines import is_own
+from convoy.frontend._source_lines import innermost, is_own, own_lines_of
 from convoy.frontend._value_checks import record_check
 
 __all__ = ["recorded_branches"]
@@ -106,12 +106,7 @@ class _Raised(Exception):
     def leave_out(self) -> None:
         """Records that the compiled model does not raise it."""
         assert self.__cause__ is not None
-        lines = [
-            f"{frame.filename}:{frame.lineno}"
-            for frame in traceback.extract_tb(self.__cause__.__traceback__)
-            if is_own(frame.filename)
-        ]
-        record_check(lines[-1] if lines else "an unknown line")
+        record_check(str(innermost(own_lines_of(self.__cause__))))
 
 
 class _Answers(TorchFunctionMode):

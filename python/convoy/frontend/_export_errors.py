@@ -19,7 +19,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.fx.proxy import TracerBase
 from torch.utils import _pytree as pytree
 
-from convoy.frontend._source_lines import is_own, own_lines
+from convoy.frontend._source_lines import innermost, own_lines, own_lines_of
 
 __all__ = ["NOT_RECORDED", "VALUE_ERRORS", "last_user_line", "reason_of_export"]
 
@@ -66,8 +66,8 @@ def reason_of_export(error: Exception) -> str:
     text = str(error).strip()
     if written := _WRITTEN.search(text):
         return (
-            f"expected a model without in-place writes, got one that writes to '{written[1]}', a "
-            "tensor that it has besides inputs and buffers; return the value instead"
+            f"expected no in-place writes to constants, got one to '{written[1]}', a tensor that "
+            "is neither an input, a parameter nor a buffer; return the new value instead"
         )
     if any(part in text for part in _READS_MEMORY):
         return f"{_READS_VALUES}, or uses ops, such as torch.stack in place of torch.tensor([a, b])"
@@ -98,7 +98,7 @@ def _what_is_read(error: GuardOnDataDependentSymNode) -> str:
                 if _symbols(node.meta.get("val")) & error.cond.free_symbols:
                     op = str(node.target).removesuffix(".default")
                     own = own_lines(node.stack_trace)
-                    place = f" at {own[-1][0]}:{own[-1][1]}" if own else ""
+                    place = f" at {innermost(own)}" if own else ""
                     return f"; the values are those of {op}{place}{hint}"
     return hint
 
@@ -116,11 +116,10 @@ def _symbols(value: Any) -> set[Any]:
 def last_user_line(error: BaseException) -> str:
     """The innermost line of the model's source in the stack, or, if torch runs a recorded graph, in
     the trace of its message."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [(frame.filename, frame.lineno) for frame in frames if is_own(frame.filename)]
+    own = own_lines_of(error)
     own += own_lines(str(error)) if _RUNNING.search(str(error)) else []
     if own:
-        return f"{own[-1][0]}:{own[-1][1]}: "
+        return f"{innermost(own)}: "
     return _line_of_write(error) or _last_node_line(error)
 
 
@@ -139,7 +138,7 @@ def _line_of_write(error: BaseException) -> str:
         graphs = [value.graph for value in values if isinstance(value, torch.fx.GraphModule)]
         for node in (node for graph in graphs for node in graph.nodes):
             if node.name in names and (own := own_lines(node.stack_trace)):
-                return f"{own[-1][0]}:{own[-1][1]}: "
+                return f"{innermost(own)}: "
     return ""
 
 
@@ -149,5 +148,5 @@ def _last_node_line(error: BaseException) -> str:
         for value in frame.f_locals.values():
             trace = value.meta.get("stack_trace") if isinstance(value, torch.fx.Node) else None
             if own := own_lines(trace):
-                return f"{own[-1][0]}:{own[-1][1]}: "
+                return f"{innermost(own)}: "
     return ""

@@ -8,7 +8,7 @@ import contextlib
 import re
 import sysconfig
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
@@ -16,7 +16,16 @@ from torch.fx.proxy import TracerBase
 
 from convoy.errors import SourceLine
 
-__all__ = ["add_place", "is_own", "keep_user_lines", "line_of", "own_frames", "own_lines"]
+__all__ = [
+    "add_place",
+    "innermost",
+    "is_own",
+    "keep_user_lines",
+    "line_of",
+    "own_frames",
+    "own_lines",
+    "own_lines_of",
+]
 
 #: A frame in a trace as text.
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
@@ -69,6 +78,17 @@ def keep_user_lines(graph: torch.fx.Graph) -> None:
         own = own_lines(trace) or _FRAME.findall(trace)
         if own:
             node.meta["stack_trace"] = f'File "{own[-1][0]}", line {own[-1][1]}, in forward'
+
+
+def own_lines_of(error: BaseException) -> list[tuple[str, int]]:
+    """File and line of the frames of the user's files in the stack of an error, outermost first."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return [(frame.filename, frame.lineno or 0) for frame in frames if is_own(frame.filename)]
+
+
+def innermost(lines: Sequence[tuple[str, int]]) -> SourceLine:
+    """The last of the lines; an unknown line if there are none."""
+    return SourceLine(*lines[-1]) if lines else SourceLine("", 0)
 
 
 def line_of(node: torch.fx.Node) -> SourceLine:

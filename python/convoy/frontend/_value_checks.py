@@ -17,7 +17,7 @@ import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from convoy.errors import ConvoyWarning
-from convoy.frontend._source_lines import is_own, own_lines
+from convoy.frontend._source_lines import innermost, is_own, own_lines
 
 __all__ = ["record_check", "recorded_checks", "warn_of_checks"]
 
@@ -75,8 +75,7 @@ def warn_of_checks(program: torch.export.ExportedProgram, lines: list[str]) -> N
         nodes = graph.graph.nodes if isinstance(graph, torch.fx.GraphModule) else ()
         for node in nodes:
             if node.target in _ASSERTIONS:
-                own = own_lines(node.stack_trace)
-                found.append(f"{own[-1][0]}:{own[-1][1]}" if own else "an unknown line")
+                found.append(str(innermost(own_lines(node.stack_trace))))
     if found:
         places = ", ".join(dict.fromkeys(found))
         warnings.warn(
