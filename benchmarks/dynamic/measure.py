@@ -88,9 +88,10 @@ class Figures:
         load_seconds: The time of the load, with weights.
         bytes: Size of the dynamic artifact and of the largest static one, both without weights, and
             of the prepared weights.
-        percentiles: "dynamic", and "static" for static artifacts of the next points, by the host's
-            clock, and "dynamic, GPU time" and "static, GPU time", to the percentiles of calls of
-            random batches, in relation to the median of the call's size.
+        percentiles: "dynamic", "static" for static artifacts of the next points and "replay" for
+            the launches of their CUDA graphs alone, by the host's clock, and each of them with
+            ", GPU time", to the percentiles of calls of random batches, in relation to the median
+            of the call's size.
         choice_microseconds: The time to choose the program of a call.
         failures: Peer to its error.
     """
@@ -231,8 +232,9 @@ class _Run:
         """Percentiles of the times of calls of random batches, of the dynamic artifact, and of
         static ones in the same order.
 
-        The latter have no choice, no padding and no memory that points share, so their percentiles
-        are those of the host and the device.
+        The latter have no choice, no padding and no memory that points share. On a GPU a third row
+        has the launches of their CUDA graphs alone, so its percentiles are those of the host and
+        the device.
         """
         generator = random.Random(0)
         most = min(self.plan.most or 1 << 30, max(self.model.points["batch"]))
@@ -254,10 +256,13 @@ class _Run:
             }
             # A program of its own, whose first calls are among the measured ones.
             program = stack.enter_context(self._load(self.found.name))
-            for name, call, order in (
+            runs: list[tuple[str, Callable[[int], Any], Sequence[int]]] = [
                 ("dynamic", lambda batch: program(*inputs[batch]), batches),
                 ("static", lambda batch: static[batch](*inputs[batch]), next_points),
-            ):
+            ]
+            if self.target == "cuda":
+                runs.append(("replay", lambda batch: static[batch].replay(), next_points))  # type: ignore[attr-defined]
+            for name, call, order in runs:
                 measured = {name: call_times(call, order, self._synchronize)}
                 if self.target == "cuda":
                     measured[f"{name}, GPU time"] = gpu_times(call, order)
