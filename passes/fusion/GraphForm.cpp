@@ -69,7 +69,7 @@ static std::optional<SupportQuery> queryOf(Operation *op) {
     ArrayRef<int64_t> x = conv.getInputType().getShape(), w = conv.getFilterType().getShape();
     query.anchor = anchorOf(conv);
     query.channels = w[1];
-    query.window = *llvm::max_element(w.drop_front(2));
+    query.taps = llvm::product_of(w.drop_front(2));
     query.filters = w[0] * w[1] / x[1];
     query.channelGroups = w[1] == x[1] ? ChannelGroups::None
                           : w[1] == 1  ? ChannelGroups::Depthwise

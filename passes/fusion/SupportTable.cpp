@@ -170,7 +170,7 @@ std::optional<SupportTable> SupportTable::parse(StringRef text, StringRef name,
     bool read = mapper && mapper.map("anchors", kernel.anchors) &&
                 mapper.map("roles", kernel.roles) && mapper.map("dtypes", kernel.dtypes) &&
                 mapper.map("channel_groups", kernel.channelGroups) &&
-                mapper.map("window", kernel.window) && mapper.map("after", kernel.after) &&
+                mapper.map("taps", kernel.taps) && mapper.map("after", kernel.after) &&
                 mapper.map("note", kernel.note);
     if (!read)
       return fail("kernel " + Twine(i) + ": " + llvm::toString(root.getError()));
@@ -286,8 +286,7 @@ bool SupportTable::hasKernel(const SupportQuery &query, ArrayRef<Role> roles) co
            llvm::is_contained(kernel.dtypes, debugString(query.dtype)) &&
            llvm::is_contained(kernel.channelGroups, query.channelGroups) &&
            llvm::is_contained(kernel.after, Sequence{query.after}) &&
-           query.layout == Layout::ChannelsLast && query.filters == 1 &&
-           query.window <= kernel.window;
+           query.layout == Layout::ChannelsLast && query.filters == 1 && query.taps <= kernel.taps;
   });
 }
 

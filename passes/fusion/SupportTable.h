@@ -27,7 +27,7 @@ struct SupportQuery {
   int64_t rank = 0; ///< of the anchor's operands in the graph
   ChannelGroups channelGroups = ChannelGroups::NotApplicable;
   int64_t channels = 0;          ///< input channels of one group, or K of a matrix product
-  int64_t window = 0;            ///< the largest spatial size of a convolution's filter
+  int64_t taps = 0;              ///< pixels of a convolution's filter
   int64_t filters = 0;           ///< output channels of one group of a convolution
   llvm::SmallVector<Role> after; ///< roles between the anchor and this one, in order
 };
@@ -107,7 +107,7 @@ private:
     std::vector<Sequence> roles;
     std::vector<std::string> dtypes;
     std::vector<ChannelGroups> channelGroups;
-    int64_t window = 0; ///< the largest filter
+    int64_t taps = 0; ///< the most pixels of a filter
     std::vector<Sequence> after;
     std::string note;
   };

@@ -88,10 +88,10 @@ static Offer offerGrouped(const ConvGraph &form, std::string &reason) {
 
 /// Kernels that need channels and filters of whole pieces of 16 bytes, or a depthwise convolution.
 static Offer offerWholePieces(const ConvGraph &form, std::string &reason) {
-  if (form.spatialRank() == 3)
-    return {fewConvTmaVariants(form, reason), false};
   if (form.isDepthwise())
     return {depthwiseVariants(form, reason), true};
+  if (form.spatialRank() == 3)
+    return {fewConvTmaVariants(form, reason), false};
   if (form.hasGroups())
     return offerGrouped(form, reason);
   SmallVector<Variant, 0> products = fewConvTmaVariants(form, reason);

@@ -43,24 +43,22 @@ struct ConvGraph : Epilogue {
   }
   /// The common fields of all kernels for it: the tensors, and whether factors are rounded to TF32.
   Variant variant() const;
-  /// Sets the sizes of the image, of the result and of the window, for two spatial dims.
+  /// Sets the sizes of the last two spatial dims of the image, the result and the window.
   template <typename Arguments> void setSizes(Arguments &arguments) const {
     cudnn::ConvolutionOp op = conv;
     llvm::ArrayRef<int64_t> x = op.getX().getType().getShape(), w = op.getW().getType().getShape(),
                             y = op.getY().getType().getShape();
-    arguments.height = word(x[2]);
-    arguments.width = word(x[3]);
+    auto lastTwo = [](llvm::ArrayRef<int64_t> sizes, int &height, int &width) {
+      height = word(sizes[sizes.size() - 2]);
+      width = word(sizes.back());
+    };
     arguments.channels = word(x[1]);
-    arguments.outHeight = word(y[2]);
-    arguments.outWidth = word(y[3]);
-    arguments.tapsH = word(w[2]);
-    arguments.tapsW = word(w[3]);
-    arguments.strideH = word(op.getSpatialStride()[0]);
-    arguments.strideW = word(op.getSpatialStride()[1]);
-    arguments.padH = word(op.getPrePadding()[0]);
-    arguments.padW = word(op.getPrePadding()[1]);
-    arguments.dilationH = word(op.getDilation()[0]);
-    arguments.dilationW = word(op.getDilation()[1]);
+    lastTwo(x, arguments.height, arguments.width);
+    lastTwo(y, arguments.outHeight, arguments.outWidth);
+    lastTwo(w, arguments.tapsH, arguments.tapsW);
+    lastTwo(op.getSpatialStride(), arguments.strideH, arguments.strideW);
+    lastTwo(op.getPrePadding(), arguments.padH, arguments.padW);
+    lastTwo(op.getDilation(), arguments.dilationH, arguments.dilationW);
   }
 };
 

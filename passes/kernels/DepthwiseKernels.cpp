@@ -14,9 +14,14 @@ namespace convoy {
 static constexpr int64_t kMostThreads = 256, kManyThreads = kMultiprocessors90 * 256;
 /// Blocks that keep it busy: fewer rows per block share less of the input.
 static constexpr int64_t kManyBlocks = 4 * kMultiprocessors90;
-/// Most registers of a thread for what registersOf counts, and how many others there are. A row has
-/// at most kDepthwiseMostColumns columns then.
-static constexpr int64_t kMostRegisters = 112, kOtherRegisters = 20;
+/// Most registers of a thread for what registersOf counts, and how many others there are, without
+/// and with several parts of a row or planes of the window.
+static constexpr int64_t kMostRegisters = 112, kOtherRegisters = 20, kOtherRegistersOfParts = 32;
+/// Taps of a part of a row that does not fit into registers as a whole: with seven pixels and four
+/// 16-bit channels per thread, registersOf is 92 then.
+static constexpr int64_t kPartTaps = 5;
+/// A window of so many taps has work for fewer threads.
+static constexpr int64_t kManyTaps = 50, kManyTapsThreads = kManyThreads / 4;
 /// Registers of each of the four parts of a multiprocessor, for a whole warp, and bounds of what a
 /// kernel asks for: four warps for each part, and the blocks that any GPU can hold.
 static constexpr int64_t kPartRegisters = 512, kFewWarps = 4, kMostResidents = 16;
@@ -44,17 +49,34 @@ static int64_t chooseLanes(int64_t pieces) {
   return best;
 }
 
-/// Registers of a thread for the sums of `pixels` pixels, the filters of a row, and the columns of
-/// two rows.
-static int64_t registersOf(const ConvGraph &form, int64_t pixels) {
+/// Taps of a row of the window that a thread reads at a time: all, or about kPartTaps.
+static int64_t partTapsOf(const ConvGraph &form) {
+  int64_t taps = cudnn::ConvolutionOp(form.conv).getW().getType().getShape().back();
+  return taps <= kDepthwiseMostTaps ? taps
+                                    : llvm::divideCeil(taps, llvm::divideCeil(taps, kPartTaps));
+}
+
+/// The columns of the image that `pixels` pixels of a thread use in a part of the window.
+static int64_t columnsOf(const ConvGraph &form, int64_t pixels) {
   cudnn::ConvolutionOp conv = form.conv;
-  int64_t taps = conv.getW().getType().getShape()[3], bits = form.element().getIntOrFloatBitWidth();
   llvm::SmallDenseSet<int64_t> columns;
   for (int64_t pixel = 0; pixel < pixels; ++pixel)
-    for (int64_t tap = 0; tap < taps; ++tap)
-      columns.insert(pixel * conv.getSpatialStride()[1] + tap * conv.getDilation()[1]);
-  int64_t used = columns.size();
-  return channelsOf(form) * (2 * used * bits / 32 + taps + pixels);
+    for (int64_t tap = 0; tap < partTapsOf(form); ++tap)
+      columns.insert(pixel * conv.getSpatialStride().back() + tap * conv.getDilation().back());
+  return columns.size();
+}
+
+/// Registers of a thread for the sums of `pixels` pixels, the filters of a part of the window, and
+/// the columns of two parts.
+static int64_t registersOf(const ConvGraph &form, int64_t pixels) {
+  int64_t bits = form.element().getIntOrFloatBitWidth();
+  return channelsOf(form) * (2 * columnsOf(form, pixels) * bits / 32 + partTapsOf(form) + pixels);
+}
+
+/// Whether the sums, filters and columns of `pixels` pixels are in registers.
+static bool fitsRegisters(const ConvGraph &form, int64_t pixels) {
+  return columnsOf(form, pixels) <= kDepthwiseMostColumns &&
+         registersOf(form, pixels) <= kMostRegisters;
 }
 
 /// The number of blocks that fit into a multiprocessor if a thread has `registers` registers.
@@ -70,16 +92,25 @@ static Variant variantOf(const ConvGraph &form, int64_t pixels) {
   cudnn::ConvolutionOp conv = form.conv;
   ArrayRef<int64_t> x = conv.getX().getType().getShape(), w = conv.getW().getType().getShape(),
                     y = conv.getY().getType().getShape();
+  bool hasDepth = form.spatialRank() == 3;
+  int64_t planes = hasDepth ? y[0] * y[2] : y[0], height = y[y.size() - 2], width = y.back();
   int64_t channels = channelsOf(form), pieces = x[1] / channels, lanes = chooseLanes(pieces);
+  // In f32, and as they are in memory.
+  auto filterBytes = [&] {
+    return llvm::product_of(w.drop_front(2)) * lanes * channels *
+           (4 + form.element().getIntOrFloatBitWidth() / 8);
+  };
+  while (lanes > 1 && filterBytes() > kSharedBytes90)
+    lanes = llvm::divideCeil(lanes, 2);
   // Blocks of one image have about the same number of pixels.
   auto balanced = [](int64_t size, int64_t most) {
     return llvm::divideCeil(size, llvm::divideCeil(size, std::min(size, most)));
   };
-  int64_t strips = balanced(llvm::divideCeil(y[3], pixels), kMostThreads / lanes),
-          across = llvm::divideCeil(y[3], pixels * strips),
-          rows = balanced(y[2], std::max<int64_t>(kMostThreads / (lanes * strips), 1));
+  int64_t strips = balanced(llvm::divideCeil(width, pixels), kMostThreads / lanes),
+          across = llvm::divideCeil(width, pixels * strips),
+          rows = balanced(height, std::max<int64_t>(kMostThreads / (lanes * strips), 1));
   auto blocks = [&] {
-    return y[0] * llvm::divideCeil(pieces, lanes) * across * llvm::divideCeil(y[2], rows);
+    return planes * llvm::divideCeil(pieces, lanes) * across * llvm::divideCeil(height, rows);
   };
   while (rows > 1 && blocks() < kManyBlocks)
     rows = llvm::divideCeil(rows, 2);
@@ -91,6 +122,13 @@ static Variant variantOf(const ConvGraph &form, int64_t pixels) {
   device::DepthwiseArguments arguments = {};
   arguments.images = word(x[0]);
   form.setSizes(arguments);
+  arguments.depth = hasDepth ? word(x[2]) : 1;
+  arguments.outDepth = hasDepth ? word(y[2]) : 1;
+  arguments.tapsD = hasDepth ? word(w[2]) : 1;
+  arguments.strideD = hasDepth ? word(conv.getSpatialStride()[0]) : 1;
+  arguments.padD = hasDepth ? word(conv.getPrePadding()[0]) : 0;
+  arguments.dilationD = hasDepth ? word(conv.getDilation()[0]) : 1;
+  arguments.partTaps = word(partTapsOf(form));
   arguments.lanes = word(lanes);
   arguments.strips = word(strips);
   arguments.rows = word(rows);
@@ -99,32 +137,30 @@ static Variant variantOf(const ConvGraph &form, int64_t pixels) {
   variant.blocks = blocks();
   variant.threads = lanes * strips * rows;
   // Without a bound, the loads of a row take more registers than they need.
-  if (int64_t registers = registersOf(form, pixels); registers <= kMostRegisters)
-    variant.residents = residentsOf(
-        variant.threads, std::min(registers + kOtherRegisters, kPartRegisters / kFewWarps));
-  // In f32, and as they are in memory.
-  variant.sharedBytes =
-      w[2] * w[3] * lanes * channels * (4 + form.element().getIntOrFloatBitWidth() / 8);
+  if (int64_t registers = registersOf(form, pixels); registers <= kMostRegisters) {
+    bool hasParts = arguments.partTaps < arguments.tapsW || arguments.tapsD > 1;
+    registers += hasParts ? kOtherRegistersOfParts : kOtherRegisters;
+    variant.residents =
+        residentsOf(variant.threads, std::min(registers, kPartRegisters / kFewWarps));
+  }
+  variant.sharedBytes = filterBytes();
   return variant;
 }
 
 SmallVector<Variant, 0> depthwiseVariants(const ConvGraph &form, std::string &reason) {
   cudnn::ConvolutionOp conv = form.conv;
   ArrayRef<int64_t> w = conv.getW().getType().getShape(), y = conv.getY().getType().getShape();
-  if (w[3] > kDepthwiseMostTaps) {
-    reason = "its window has more than " + std::to_string(kDepthwiseMostTaps) + " columns";
-    return {};
-  }
   // More pixels per thread read less of the input and of the filter, but leave fewer threads.
   SmallVector<int64_t> most;
   for (int64_t pixels : kDepthwisePixels)
-    if (pixels == 1 || (pixels < 2 * y[3] && registersOf(form, pixels) <= kMostRegisters))
+    if (pixels == 1 || (pixels < 2 * y.back() && fitsRegisters(form, pixels)))
       most.push_back(pixels);
   auto threads = [&](int64_t pixels) {
-    return y[0] * y[2] * llvm::divideCeil(y[3], pixels) * (y[1] / channelsOf(form));
+    return form.rows() / y.back() * llvm::divideCeil(y.back(), pixels) * (y[1] / channelsOf(form));
   };
+  int64_t wanted = llvm::product_of(w.drop_front(2)) < kManyTaps ? kManyThreads : kManyTapsThreads;
   size_t best = most.size() - 1;
-  while (best > 0 && threads(most[best]) < kManyThreads)
+  while (best > 0 && threads(most[best]) < wanted)
     --best;
   SmallVector<Variant, 0> variants;
   for (size_t place : {best, best > 0 ? best - 1 : best + 1})

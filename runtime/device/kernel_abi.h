@@ -184,9 +184,11 @@ struct ConvNarrowShared {
 /// depthwise.cu: y[n, p, c] = epilogue(sum over taps of x * w[c], bias[c], scale[c],
 /// residual[n, p, c]).
 struct DepthwiseArguments {
-  int images, height, width, channels; ///< x
-  int outHeight, outWidth;             ///< y
-  int tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW;
+  int images, depth, height, width, channels; ///< x
+  int outDepth, outHeight, outWidth;          ///< y
+  int tapsD, tapsH, tapsW, strideD, strideH, strideW, padD, padH, padW;
+  int dilationD, dilationH, dilationW;
+  int partTaps;            ///< taps of a row of the window that a thread reads at a time
   int lanes, strips, rows; ///< threads per block: pieces of channels, strips of a row, and rows
   EpilogueArguments epilogue;
 };
@@ -196,8 +198,8 @@ struct DepthwiseArguments {
 constexpr int kDepthwiseChannels[] = {CONVOY_DEPTHWISE_CHANNELS(CONVOY_ITEM)};
 #define CONVOY_DEPTHWISE_PIXELS(X) X(1) X(2) X(4) X(7)
 constexpr int kDepthwisePixels[] = {CONVOY_DEPTHWISE_PIXELS(CONVOY_ITEM)};
-/// Maximum taps of a row, whose filters are in registers, and columns of the image that a row of
-/// the windows of a thread has.
+/// Maximum `partTaps`, whose filters are in registers, and columns of the image that such parts of
+/// the windows of a thread have.
 constexpr int kDepthwiseMostTaps = 11, kDepthwiseMostColumns = 20;
 
 /// grouped.cu: like depthwise.cu, with `groupChannels` channels of x and `groupFilters` of y per

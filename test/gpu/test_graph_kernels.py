@@ -271,6 +271,17 @@ def build(name: str):
         "dw_strided": (nn.Conv2d(96, 96, 7, 2, 3, groups=96), [(32, 96, 57, 55)]),
         # More pixels than the threads of a block.
         "dw_wide": (nn.Conv2d(16, 16, (1, 11), padding=(0, 5), groups=16), [(1, 16, 1, 5000)]),
+        # Rows of the window in parts, and planes.
+        "dw_long": (
+            nn.Sequential(nn.Conv1d(512, 512, 75, padding=37, groups=512), nn.SiLU()),
+            [(4, 512, 200)],
+        ),
+        "dw_dilated": (nn.Conv1d(36, 36, 31, 2, 30, dilation=2, groups=36), [(2, 36, 333)]),
+        "dw_large": (nn.Conv2d(64, 64, 31, padding=15, groups=64), [(1, 64, 28, 28)]),
+        "dw_video": (
+            nn.Sequential(nn.Conv3d(96, 96, 3, (1, 8, 8), 1, groups=96), nn.GELU()),
+            [(2, 96, 8, 56, 56)],
+        ),
         "grouped_3x3": (
             nn.Sequential(nn.Conv2d(48, 48, 3, padding=1, groups=2), nn.ReLU()),
             [(3, 48, 28, 28)],
@@ -561,7 +572,8 @@ CASES = (
     "wgmma_1x1_filters", "wgmma_padding",
     "dw_3x3", "dw_7x7", "dw_relu", "dw_relu6", "dw_swish", "dw_tanh", "dw_leaky",
     "dw_hardswish", "dw_sigmoid", "dw_tokens", "dw_residual", "dw_odd", "dw_narrow",
-    "dw_even", "dw_padding", "dw_strided", "dw_wide", "gelu_dw", "gelu_dw_tokens",
+    "dw_even", "dw_padding", "dw_strided", "dw_wide", "dw_long", "dw_dilated", "dw_large",
+    "dw_video", "gelu_dw", "gelu_dw_tokens",
     "grouped_3x3", "grouped_strided", "grouped_narrow", "grouped_multiplied", "grouped_twelve",
     "grouped_wide", "grouped_odd", "grouped_point", "grouped_residual", "grouped_infinite",
     "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",

@@ -18,7 +18,7 @@
 // FIELD: error: support table '{{.*}}field.json': row 0: missing value at (root).since
 // BYTES: error: support table '{{.*}}bytes.json': row 0: expected a positive 'channel_bytes', but got 0
 // REFUSAL: error: support table '{{.*}}refusal.json': refusal 0: missing value at (root).reason
-// KERNEL: error: support table '{{.*}}kernel.json': kernel 0: missing value at (root).window
+// KERNEL: error: support table '{{.*}}kernel.json': kernel 0: missing value at (root).taps
 // OPERATION: error: support table '{{.*}}operation.json': operation 0: missing value at (root).layouts
 
 // CHECK: pattern = "matmul"

@@ -76,11 +76,53 @@ cudnn.graph @narrow(%x: !cudnn.tensor_desc<32x768x7x7xf16, NHWC>, %w: !cudnn.ten
 
 // -----
 
-// expected-remark @+1 {{no kernel: its window has more than 11 columns}}
+// Rows of more than 11 taps are read by parts: 12 taps in three of four, which are the last of the
+// arguments before the threads. One pixel needs four columns of a part.
+// CHECK: dense<[1, 1, 14, 14, 64, 1, 14, 5, 1, 3, 12, 1, 1, 1, 0, 1, 1, 1, 1, 1, 4,
+// CHECK: llvm.call @convoy_depthwise_f16_4x1(
+// CHECK: gpu.module @wide_2x
+// CHECK: cudnn.graph @wide(
+// PTX: gpu.binary @wide_1x
+// PTX-NOT: .local
+// PTX-COUNT-4: ld.global.v2
+// PTX-NOT: ld.global.v2
+// PTX: barrier.sync
+// PTX-NOT: .local
+// PTX: gpu.binary @wide_2x
 cudnn.graph @wide(%x: !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, %w: !cudnn.tensor_desc<64x1x3x12xf16, NHWC>) -> !cudnn.tensor_desc<1x64x14x5xf16, NHWC> {
   %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x64x14x14xf16, NHWC>, !cudnn.tensor_desc<64x1x3x12xf16, NHWC> -> !cudnn.tensor_desc<1x64x14x5xf32, NHWC>
   %1 = cudnn.pointwise relu_fwd(%0) type = f32 lower_clip = 0.0 upper_clip = 6.0 : !cudnn.tensor_desc<1x64x14x5xf32, NHWC> -> !cudnn.tensor_desc<1x64x14x5xf16, NHWC>
   cudnn.return %1 : !cudnn.tensor_desc<1x64x14x5xf16, NHWC>
+}
+
+// -----
+
+// A window over one dim, and seven pixels of a thread: 15 parts of five taps.
+// CHECK: gpu.module @audio_7x
+// CHECK: dense<[4, 1, 1, 200, 512, 1, 1, 200, 1, 1, 75, 1, 1, 1, 0, 0, 37, 1, 1, 1, 5,
+// CHECK: gpu.module @audio_4x
+// CHECK: cudnn.graph @audio(
+cudnn.graph @audio(%x: !cudnn.tensor_desc<4x512x1x200xf16, NHWC>, %w: !cudnn.tensor_desc<512x1x1x75xf16, NHWC>) -> !cudnn.tensor_desc<4x512x1x200xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [0, 37] post_padding = [0, 37] dilation = [1, 1] : !cudnn.tensor_desc<4x512x1x200xf16, NHWC>, !cudnn.tensor_desc<512x1x1x75xf16, NHWC> -> !cudnn.tensor_desc<4x512x1x200xf16, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<4x512x1x200xf16, NHWC>
+}
+
+// -----
+
+// Three spatial dims: planes of the window, with a stride of one.
+// CHECK: dense<[4, 8, 56, 56, 96, 8, 7, 7, 3, 3, 3, 1, 8, 8, 1, 1, 1, 1, 1, 1, 3,
+// CHECK: cudnn.graph @video(
+cudnn.graph @video(%x: !cudnn.tensor_desc<4x96x8x56x56xf16, NDHWC>, %w: !cudnn.tensor_desc<96x1x3x3x3xf16, NDHWC>) -> !cudnn.tensor_desc<4x96x8x7x7xf16, NDHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 8, 8] pre_padding = [1, 1, 1] post_padding = [1, 1, 1] dilation = [1, 1, 1] : !cudnn.tensor_desc<4x96x8x56x56xf16, NDHWC>, !cudnn.tensor_desc<96x1x3x3x3xf16, NDHWC> -> !cudnn.tensor_desc<4x96x8x7x7xf16, NDHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<4x96x8x7x7xf16, NDHWC>
+}
+
+// -----
+
+// expected-remark @+1 {{no kernel: its filters do not fit into shared memory}}
+cudnn.graph @whole(%x: !cudnn.tensor_desc<1x64x96x96xf32, NHWC>, %w: !cudnn.tensor_desc<64x1x96x96xf32, NHWC>) -> !cudnn.tensor_desc<1x64x1x1xf32, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [1, 1] pre_padding = [0, 0] post_padding = [0, 0] dilation = [1, 1] : !cudnn.tensor_desc<1x64x96x96xf32, NHWC>, !cudnn.tensor_desc<64x1x96x96xf32, NHWC> -> !cudnn.tensor_desc<1x64x1x1xf32, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x64x1x1xf32, NHWC>
 }
 
 // -----

@@ -33,42 +33,6 @@ class Conv(Convolution):
     dtype: torch.dtype = torch.float16
     scaled: bool = False
 
-    def graph(self) -> str:
-        bias = (1, self.filters, *(1 for _ in self.taps))
-        shapes = (self.x, (self.filters, self.x[1], *self.taps), self.y, bias)
-        x, w, y, b = (self.type_of(shape, TYPES[self.dtype]) for shape in shapes)
-        sums = self.type_of(self.y, "f32")
-        middle, last, others = "", "%1", ""
-        if self.scaled:
-            others = f", %s: {b}, %r: {y}"
-            middle = f"""
-  %2 = cudnn.pointwise mul(%1, %s) type = f32 : {sums}, {b} -> {sums}
-  %3 = cudnn.pointwise add(%2, %r) type = f32 : {sums}, {y} -> {sums}"""
-            last = "%3"
-        return f"""
-cudnn.graph @conv(%x: {x}, %w: {w}, %b: {b}{others}) -> {y} {{
-  %0 = cudnn.convolution(%x, %w) {self.attributes} : {x}, {w} -> {sums}
-  %1 = cudnn.pointwise add(%0, %b) type = f32 : {sums}, {b} -> {sums}{middle}
-  %4 = cudnn.pointwise relu_fwd({last}) type = f32 lower_clip = 0.0 : {sums} -> {y}
-  cudnn.return %4 : {y}
-}}"""
-
-    def tensors(self) -> list[Tensor]:
-        """Input, filter, bias, scale and residual."""
-        torch.manual_seed(0)
-        shapes = (
-            self.x, (self.filters, self.x[1], *self.taps), (self.filters,), (self.filters,), self.y
-        )  # fmt: skip
-        x, w, bias, scale, residual = (torch.randn(shape).to(self.dtype) for shape in shapes)
-        return [x, (w.float() / w[0].numel() ** 0.5).to(self.dtype), bias, scale, residual]
-
-    def expected(self, tensors: list[Tensor]) -> Tensor:
-        x, w, bias, scale, residual = (each.double() for each in tensors)
-        y = self.convolve(x, w, bias)
-        if self.scaled:
-            y = y * scale.reshape(-1, *(1 for _ in self.taps)) + residual
-        return torch.relu(y)
-
 
 def kernels_of(graph: str) -> list[tuple[list[int], int]]:
     """Arguments and bytes of shared memory of the variants of conv_narrow.cu."""
@@ -154,9 +118,9 @@ def test_results_are_those_of_pytorch(
     library: ctypes.CDLL, name: str, tile: tuple[int, int, int, int, int, int] | None
 ) -> None:
     conv = CASES[name]
-    tensors = conv.tensors()
-    expected = conv.expected(tensors)
-    kernels = kernels_of(conv.graph())
+    tensors = conv.tensors(conv.dtype)
+    expected = conv.expected(tensors, scaled=conv.scaled)
+    kernels = kernels_of(conv.graph(TYPES[conv.dtype], scaled=conv.scaled))
     assert kernels
     if tile:
         kernels = [with_tile(kernels[0], tile)]
@@ -168,9 +132,9 @@ def test_results_are_those_of_pytorch(
 def test_infinite_numbers_are_in_their_windows_only(library: ctypes.CDLL) -> None:
     """Steps have more quads than the window, and tiles more pixels than the result."""
     conv = CASES["resnet"]
-    tensors = conv.tensors()
+    tensors = conv.tensors(conv.dtype)
     tensors[0][0, 1, 8, 9] = torch.inf
-    expected = conv.expected(tensors)
-    for kernel in kernels_of(conv.graph()):
+    expected = conv.expected(tensors, scaled=conv.scaled)
+    for kernel in kernels_of(conv.graph(TYPES[conv.dtype], scaled=conv.scaled)):
         y = run(library, conv, tensors, kernel)
         assert torch.equal(y.isfinite(), expected.isfinite())

@@ -30,7 +30,8 @@ struct alignas(16) u32x4 {
   u32 x, y, z, w;
 };
 template <typename T, int count> struct Vector {
-  typedef T Of __attribute__((ext_vector_type(count), aligned(16)));
+  typedef T Of __attribute__((ext_vector_type(count),
+                              aligned(sizeof(T) * count < 16 ? sizeof(T) * count : 16)));
 };
 template <typename T, int count> using Elements = typename Vector<T, count>::Of;
 
