@@ -135,8 +135,7 @@ bool AlignedValues::alignResult(ConvOpInterface conv, int64_t to) {
       break;
     value = user->getResult(0);
   }
-  return hasWindow(conv) && !value.use_empty() && llvm::all_of(value.getUsers(), isGenerated) &&
-         find(value, to);
+  return !value.use_empty() && llvm::all_of(value.getUsers(), isGenerated) && find(value, to);
 }
 
 Value AlignedValues::pad(Value value, int64_t to) {

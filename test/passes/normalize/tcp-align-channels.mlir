@@ -39,6 +39,17 @@ func.func @depthwise(%x: tensor<1x8x8x16xf16>, %u: tensor<27x1x1x16xf16> {tcp.we
   return %4 : tensor<1x8x8x16xf16>
 }
 
+// A concat leaves out what a 1x1 window computes in addition.
+// CHECK-LABEL: func.func @shuffled
+// CHECK: %[[C:.*]] = tcp.conv2d {{.*}} tensor<1x8x8x64xf16>, tensor<64x1x1x64xf16> -> tensor<1x8x8x64xf16>
+// CHECK: %[[S:.*]] = tcp.slice %[[C]] {{.*}} -> tensor<1x8x8x58xf16>
+// CHECK: tcp.concat %{{.*}}, %[[S]]
+func.func @shuffled(%x: tensor<1x8x8x64xf16>, %y: tensor<1x8x8x58xf16>, %w: tensor<58x1x1x64xf16> {tcp.weight = "w"}) -> tensor<1x8x8x116xf16> {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x8x8x64xf16>, tensor<58x1x1x64xf16> -> tensor<1x8x8x58xf16>
+  %1 = tcp.concat %y, %0 {dim = 3 : i64} : tensor<1x8x8x58xf16>, tensor<1x8x8x58xf16> -> tensor<1x8x8x116xf16>
+  return %1 : tensor<1x8x8x116xf16>
+}
+
 // A copy of the input for a window, in multiples of four for f32; a concat leaves out what the
 // convolution computes in addition.
 // CHECK-LABEL: func.func @copied
