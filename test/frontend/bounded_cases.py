@@ -110,6 +110,7 @@ BOUNDED_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("rows_of_rows", _nested, (9, 4)),
     ("rows_restored", _restored, (2, 3, 8), _FLAGS),
     ("rows_written", _written, (3, 4)),
+    ("single_masked", lambda x: (x[0, 0].masked_select(x[0, 1] > 0).sum(), x[0, 1].masked_select(x[0, 0] > 0).amax() + x[0, 2].masked_select(x[0, 2] < 9).sum()), (2, 3)),
     ("rows_missing", lambda x: (x[x > 100].sum(), (x > 100).nonzero().sum(), x.masked_select(x > 0).sum()), (3, 4)),
     ("rows_shared", _shared, (3, 4)),
     ("rows_loss", _loss, (5, 4), _LABELS),

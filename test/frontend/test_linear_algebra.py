@@ -56,6 +56,34 @@ def _triangular(x: Tensor, b: Tensor) -> tuple[Tensor, ...]:
     )  # fmt: skip
 
 
+def _solved_factors(x: Tensor, b: Tensor) -> tuple[Tensor, ...]:
+    factors = torch.linalg.lu_factor(x)
+    return (
+        torch.linalg.lu_solve(*factors, b, adjoint=True),
+        torch.linalg.lu_solve(*factors, b.mT, left=False),
+        torch.linalg.lu_solve(*factors, b.mT, left=False, adjoint=True),
+        torch.linalg.lu_solve(*factors, b[0]), *torch.lu_unpack(*factors), *torch.linalg.lu(x),
+    )  # fmt: skip
+
+
+def _wide_and_tall(x: Tensor) -> tuple[Tensor, ...]:
+    return (
+        *torch.linalg.lu_factor(x), *torch.linalg.lu(x), *torch.linalg.lu(x.mT),
+        *torch.lu_unpack(*torch.linalg.lu_factor(x.mT)),
+    )  # fmt: skip
+
+
+def _empty(x: Tensor, b: Tensor, rows: Tensor, singles: Tensor) -> tuple[Tensor, ...]:
+    return (
+        torch.linalg.inv(x), torch.linalg.solve(x, b), torch.linalg.cholesky(x),
+        *torch.linalg.inv_ex(x), *torch.linalg.cholesky_ex(x), *torch.linalg.slogdet(x),
+        torch.linalg.det(x), *torch.linalg.lu_factor(x), *torch.linalg.lu(rows),
+        torch.cholesky_solve(b, x), torch.cholesky_inverse(x), torch.matrix_exp(x),
+        torch.linalg.solve_triangular(x, b, upper=True), *torch.linalg.qr(rows),
+        *torch.linalg.qr(rows.mT, "complete"), torch.linalg.inv(singles),
+    )  # fmt: skip
+
+
 def _log_density(x: Tensor, mean: Tensor, covariance: Tensor) -> Tensor:
     return torch.distributions.MultivariateNormal(mean, covariance).log_prob(x)
 
@@ -87,6 +115,13 @@ _CASES: dict[str, tuple[Callable[..., object], tuple[Tensor, ...]]] = {
     "upper cholesky": (lambda x: torch.linalg.cholesky(x, upper=True), (_positive(4, 4),)),
     "half of a matrix": (lambda x: torch.linalg.cholesky(x.tril()), (_positive(4, 4),)),
     "triangular": (_triangular, (_LOWER, _random(2, 4, 3))),
+    "triangular of one right side": (
+        lambda x, b: torch.linalg.solve_triangular(x, b, upper=False, unitriangular=True),
+        (_LOWER, _random(4, 3)),
+    ),
+    "solve by factors": (_solved_factors, (_random(2, 4, 4), _random(2, 4, 3))),
+    "factors of other shapes": (_wide_and_tall, (_random(2, 3, 5),)),
+    "empty": (_empty, (_random(2, 0, 0), _random(2, 0, 3), _random(2, 0, 3), _random(0, 2, 2))),
     "normal distribution": (_log_density, (_random(3), _random(3), _positive(3, 3))),
     "exponential": (_exponentials, (_random(2, 5, 5),)),
     "reflections": (_reflections, (_random(2, 5, 3),)),

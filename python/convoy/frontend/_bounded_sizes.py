@@ -117,10 +117,10 @@ class _Bounding(BoundedUses):
         if node.target is aten.masked_select.default:
             found = mask = indices
             shapes = [each.meta["val"].shape for each in (x, mask)]
-            if shapes[0] != shapes[1]:
+            shape = list(torch.broadcast_shapes(*shapes)) or [1]  # type: ignore[no-untyped-call]
+            if [shape, shape] != [[*each] for each in shapes]:
                 if self._names([x, mask]):
                     self._refuse(node, self._names([x, mask]))
-                shape = list(torch.broadcast_shapes(*shapes))  # type: ignore[no-untyped-call]
                 x, mask = (self._emit(aten.expand.default, each, shape) for each in (x, mask))
                 found = mask
             indices = [mask]

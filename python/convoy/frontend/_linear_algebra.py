@@ -17,6 +17,17 @@ from typing import Any
 import torch
 from torch._library import simple_registry
 
+from convoy.frontend._triangular import (
+    cholesky,
+    cholesky_inverse,
+    cholesky_solve,
+    first_zero,
+    joined,
+    solve_triangular,
+    triangular,
+    triangular_solve,
+)
+
 __all__ = ["LARGEST", "linear_algebra_decompositions", "without_linear_algebra_checks"]
 
 aten = torch.ops.aten
@@ -33,11 +44,14 @@ def linear_algebra_decompositions() -> dict[Any, Any]:
         aten._linalg_slogdet.default: _slogdet,
         aten.linalg_lu_factor_ex.default: _lu_factor,
         aten.linalg_lu_solve.default: _lu_solve,
-        aten.linalg_cholesky_ex.default: _cholesky,
-        aten.cholesky.default: lambda a, upper=False: _cholesky(a, upper=upper)[0],
-        aten.cholesky_solve.default: _cholesky_solve,
-        aten.cholesky_inverse.default: _cholesky_inverse,
-        aten.linalg_solve_triangular.default: _solve_triangular,
+        aten.linalg_lu.default: _lu,
+        aten.lu_unpack.default: _unpack,
+        aten.linalg_cholesky_ex.default: cholesky,
+        aten.cholesky.default: lambda a, upper=False: cholesky(a, upper=upper)[0],
+        aten.cholesky_solve.default: cholesky_solve,
+        aten.cholesky_inverse.default: cholesky_inverse,
+        aten.linalg_solve_triangular.default: solve_triangular,
+        aten.triangular_solve.default: triangular_solve,
     }
     checks = {aten._linalg_check_errors.default: _without_check}
     return {op: _small(rule) for op, rule in rules.items()} | checks
@@ -75,13 +89,13 @@ def _small(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _factorize(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The factors of [..., N, N] with pivots, and the rows of [..., N, M] in the order of the
+    """The factors of [..., L, N] with pivots, and the rows of [..., L, M] in the order of the
     pivots: L without its diagonal and U in one matrix, the pivots from 1 on, and the rows."""
     size = a.shape[-1]
     # The rows that are left: columns of L, what is to be factorized, and b.
     rest = torch.cat([a, b], -1)
     rows, pivots = [], []
-    for k in range(size):
+    for k in range(min(a.shape[-2:])):
         pivot = rest[..., k].abs().argmax(-1, keepdim=True)
         rest = _swapped(rest, pivot)
         pivots.append(pivot + (k + 1))
@@ -98,8 +112,11 @@ def _factorize(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Te
             ],
             -1,
         )
-    both = torch.cat(rows, -2)
-    return both[..., :size], torch.cat(pivots, -1).to(torch.int32), both[..., size:]
+    if rest.shape[-2]:
+        rows.append(rest)
+    both = joined(rows, -2, rest)
+    positions = joined(pivots, -1, a.diagonal(dim1=-2, dim2=-1))
+    return both[..., :size], positions.to(torch.int32), both[..., size:]
 
 
 def _swapped(x: torch.Tensor, pivot: torch.Tensor) -> torch.Tensor:
@@ -109,27 +126,21 @@ def _swapped(x: torch.Tensor, pivot: torch.Tensor) -> torch.Tensor:
     return x.gather(-2, place.unsqueeze(-1).expand(x.shape))
 
 
-def _first_zero(zeros: torch.Tensor) -> torch.Tensor:
-    """The position of the first true element from 1 on; 0 if there is none."""
-    found = zeros.to(torch.int32)
-    return torch.where(zeros.any(-1), found.argmax(-1) + 1, 0).to(torch.int32)
-
-
 def _info(lu: torch.Tensor) -> torch.Tensor:
-    return _first_zero(lu.diagonal(dim1=-2, dim2=-1) == 0)
+    return first_zero(lu.diagonal(dim1=-2, dim2=-1) == 0)
 
 
 def _lu_factor(
     a: torch.Tensor, *, pivot: bool = True, check_errors: bool = False
 ) -> tuple[torch.Tensor, ...]:
-    if a.shape[-1] != a.shape[-2] or not pivot:
+    if not pivot:
         return NotImplemented  # type: ignore[no-any-return]
     lu, pivots, _ = _factorize(a, a[..., :0])
     return lu, pivots, _info(lu)
 
 
 def _substituted(lu: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return _triangular(lu, _triangular(lu, b, upper=False, unit=True), upper=True, unit=False)
+    return triangular(lu, triangular(lu, b, upper=False, unit=True), upper=True, unit=False)
 
 
 def _solve(
@@ -182,76 +193,61 @@ def _lu_solve(
     left: bool = True,
     adjoint: bool = False,
 ) -> torch.Tensor:
-    if not left or adjoint:
-        return NotImplemented  # type: ignore[no-any-return]
-    batch = torch.broadcast_shapes(lu.shape[:-2], b.shape[:-2])  # type: ignore[no-untyped-call]
-    rest, rows = b.expand(*batch, *b.shape[-2:]), []
-    for k in range(lu.shape[-1]):
-        place = (pivots[..., k : k + 1] - (k + 1)).to(torch.int64)
-        rest = _swapped(rest, place.expand(*batch, 1))
+    b = b if left else b.mT
+    if adjoint != left:
+        x = _substituted(lu, _ordered(b, pivots))
+    else:
+        x = triangular(lu.mT, b, upper=False, unit=False)
+        x = _restored(triangular(lu.mT, x, upper=True, unit=True), pivots)
+    return x if left else x.mT
+
+
+def _ordered(x: torch.Tensor, pivots: torch.Tensor) -> torch.Tensor:
+    """The rows of [..., L, M] in the order of pivots."""
+    batch = torch.broadcast_shapes(pivots.shape[:-1], x.shape[:-2])  # type: ignore[no-untyped-call]
+    rest, rows = x.expand(*batch, *x.shape[-2:]), []
+    for k in range(pivots.shape[-1]):
+        rest = _swapped(rest, _place(pivots, k).expand(*batch, 1))
         rows.append(rest[..., :1, :])
         rest = rest[..., 1:, :]
-    return _substituted(lu, torch.cat(rows, -2))
+    if rest.shape[-2]:
+        rows.append(rest)
+    return joined(rows, -2, rest)
 
 
-# Triangular matrices
+def _restored(x: torch.Tensor, pivots: torch.Tensor) -> torch.Tensor:
+    """The opposite of `_ordered`."""
+    batch = torch.broadcast_shapes(pivots.shape[:-1], x.shape[:-2])  # type: ignore[no-untyped-call]
+    x = x.expand(*batch, *x.shape[-2:])
+    for k in reversed(range(pivots.shape[-1])):
+        rest = _swapped(x[..., k:, :], _place(pivots, k).expand(*batch, 1))
+        x = torch.cat([x[..., :k, :], rest], -2)
+    return x
 
 
-def _triangular(a: torch.Tensor, b: torch.Tensor, *, upper: bool, unit: bool) -> torch.Tensor:
-    """Solves a x = b for a triangular matrix, of which the other half is not read."""
-    rows: list[torch.Tensor] = []
-    rest, size = b, a.shape[-1]
-    for step in range(size):
-        k = size - 1 - step if upper else step
-        at = size - 1 - step if upper else 0
-        x = rest[..., at : at + 1, :]
-        x = x if unit else x / a[..., k : k + 1, k : k + 1]
-        rows.append(x)
-        column = a[..., :k, k : k + 1] if upper else a[..., k + 1 :, k : k + 1]
-        rest = (rest[..., :at, :] if upper else rest[..., 1:, :]) - column * x
-    return torch.cat(rows[::-1] if upper else rows, -2)
+def _place(pivots: torch.Tensor, k: int) -> torch.Tensor:
+    """The pivot of a column among the rows from that column on."""
+    return (pivots[..., k : k + 1] - (k + 1)).to(torch.int64)
 
 
-def _solve_triangular(
-    a: torch.Tensor,
-    b: torch.Tensor,
-    *,
-    upper: bool,
-    left: bool = True,
-    unitriangular: bool = False,
-) -> torch.Tensor:
-    if left:
-        return _triangular(a, b, upper=upper, unit=unitriangular)
-    return _triangular(a.mT, b.mT, upper=not upper, unit=unitriangular).mT
+def _unpack(
+    lu: torch.Tensor, pivots: torch.Tensor, unpack_data: bool = True, unpack_pivots: bool = True
+) -> tuple[torch.Tensor, ...]:
+    rows, size = lu.shape[-2], min(lu.shape[-2:])
+    none = lu.new_empty(0)
+    permutation, lower, upper = none, none, none
+    if unpack_pivots:
+        one = torch.eye(rows, dtype=lu.dtype, device=lu.device)
+        permutation = _ordered(one, pivots).mT
+    if unpack_data:
+        one = torch.eye(rows, size, dtype=lu.dtype, device=lu.device)
+        lower, upper = lu[..., :size].tril(-1) + one, lu[..., :size, :].triu()
+    return permutation, lower, upper
 
 
-# Cholesky
-
-
-def _cholesky(
-    a: torch.Tensor, *, upper: bool = False, check_errors: bool = False
-) -> tuple[torch.Tensor, torch.Tensor]:
-    columns, squares = [], []
-    rest, size = a.mT if upper else a, a.shape[-1]
-    for k in range(size):
-        square = rest[..., :1, :1]
-        root = square.sqrt()
-        column = rest[..., 1:, :1] / root
-        zeros = root.new_zeros(*root.shape[:-2], k, 1)
-        columns.append(torch.cat([zeros, root, column], -2))
-        squares.append(square.squeeze(-1))
-        rest = rest[..., 1:, 1:] - column * column.mT
-    factor = torch.cat(columns, -1)
-    info = _first_zero(~(torch.cat(squares, -1) > 0))
-    return (factor.mT if upper else factor), info
-
-
-def _cholesky_solve(b: torch.Tensor, factor: torch.Tensor, upper: bool = False) -> torch.Tensor:
-    lower = factor.mT if upper else factor
-    y = _triangular(lower, b, upper=False, unit=False)
-    return _triangular(lower.mT, y, upper=True, unit=False)
-
-
-def _cholesky_inverse(factor: torch.Tensor, upper: bool = False) -> torch.Tensor:
-    ones = torch.eye(factor.shape[-1], dtype=factor.dtype, device=factor.device)
-    return _cholesky_solve(ones.expand(factor.shape), factor, upper)
+def _lu(a: torch.Tensor, *, pivot: bool = True) -> tuple[torch.Tensor, ...]:
+    if not pivot:
+        return NotImplemented  # type: ignore[no-any-return]
+    one = torch.eye(a.shape[-2], dtype=a.dtype, device=a.device)
+    lu, pivots, ordered = _factorize(a, one.expand(*a.shape[:-1], a.shape[-2]))
+    return ordered.mT, *_unpack(lu, pivots, unpack_pivots=False)[1:]

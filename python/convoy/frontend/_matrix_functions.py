@@ -36,6 +36,8 @@ def _exp(a: torch.Tensor) -> torch.Tensor:
     """Scaling and squaring: exp(a) = exp(a / 2**n) ** (2**n)."""
     if a.is_complex():
         return NotImplemented  # type: ignore[no-any-return]
+    if not a.shape[-1]:
+        return a.clone()
     wide = a.to(torch.promote_types(a.dtype, torch.float32))
     norm = wide.abs().sum(-2, keepdim=True).amax(-1, keepdim=True)
     squares = (norm / _NORM).log2().ceil().clamp(0, _MOST_SQUARES)
@@ -67,9 +69,10 @@ def _qr(a: torch.Tensor, mode: str = "reduced") -> tuple[torch.Tensor, torch.Ten
     """Reflections as those of LAPACK's geqrf, so that the factors have the same signs."""
     rows, columns = a.shape[-2:]
     count = min(rows, columns)
-    if a.is_complex() or not 0 < count <= _MOST_REFLECTIONS:
+    if a.is_complex() or count > _MOST_REFLECTIONS:
         return NotImplemented  # type: ignore[no-any-return]
-    rest, lines, reflections = a, [], []
+    rest, reflections = a, []
+    lines = [] if count else [a[..., :0, :]]
     for k in range(count):
         x = rest[..., :, :1]
         first, norm = x[..., :1, :], torch.linalg.vector_norm(x, dim=-2, keepdim=True)
@@ -89,28 +92,29 @@ def _qr(a: torch.Tensor, mode: str = "reduced") -> tuple[torch.Tensor, torch.Ten
     upper = torch.cat(lines, -2)
     if mode == "r":
         return a.new_zeros(0), upper
-    return _reflected(reflections, rows, rows if mode == "complete" else count), upper
+    return _reflected(reflections, a, rows if mode == "complete" else count), upper
 
 
 def _householder_product(a: torch.Tensor, factors: torch.Tensor) -> torch.Tensor:
     """The product of reflections whose vectors are below the diagonal."""
     count = factors.shape[-1]
-    if a.is_complex() or not 0 < count <= _MOST_REFLECTIONS:
+    if a.is_complex() or count > _MOST_REFLECTIONS:
         return NotImplemented  # type: ignore[no-any-return]
     reflections = []
     for k in range(count):
         column = a[..., k + 1 :, k : k + 1]
         v = torch.cat([torch.ones_like(a[..., :1, :1]), column], -2)
         reflections.append((v, factors[..., k, None, None]))
-    return _reflected(reflections, *a.shape[-2:])
+    return _reflected(reflections, a, a.shape[-1])
 
 
 def _reflected(
-    reflections: list[tuple[torch.Tensor, torch.Tensor]], rows: int, width: int
+    reflections: list[tuple[torch.Tensor, torch.Tensor]], a: torch.Tensor, width: int
 ) -> torch.Tensor:
-    """The first columns of the product of reflections, each of one row less than the one before."""
-    v = reflections[0][0]
-    q = torch.eye(rows, width, dtype=v.dtype, device=v.device).expand(*v.shape[:-2], rows, width)
+    """The first columns of the product of reflections of the columns of a matrix, each of one row
+    less than the one before."""
+    rows = a.shape[-2]
+    q = torch.eye(rows, width, dtype=a.dtype, device=a.device).expand(*a.shape[:-1], width)
     for k, (v, tau) in reversed(list(enumerate(reflections))):
         changed = q[..., k:, :]
         q = torch.cat([q[..., :k, :], changed - tau * v * (v.mT @ changed)], -2)

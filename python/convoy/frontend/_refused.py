@@ -15,16 +15,17 @@ _REASONS = {
         r"|repeat_interleave\.Tensor|_local_scalar_dense|item|is_nonzero|equal|tensor_split\.tensor\w*"
         r"|nms"
     ),
-    "it is linear algebra that is computed for real matrices of at most 32 rows, with pivots and "
-    "on the left side; expected such matrices, or a model that computes it before compilation": (
+    "it is linear algebra that is computed for real matrices of at most 32 rows, with pivots; "
+    "expected such matrices, or a model that computes it before compilation": (
         r"linalg_inv_ex|_linalg_solve_ex|_linalg_det|_linalg_slogdet|linalg_lu_factor_ex"
         r"|linalg_lu_solve|linalg_cholesky_ex|cholesky|cholesky_solve|cholesky_inverse"
-        r"|linalg_solve_triangular|linalg_qr|linalg_householder_product"
+        r"|linalg_solve_triangular|linalg_qr|linalg_householder_product|linalg_lu|lu_unpack"
+        r"|triangular_solve"
     ),
     "it is linear algebra beyond products of matrices, which tcp does not have; expected a model "
     "that computes it before compilation": (
         r"linalg_(?!vector_norm|matrix_norm|norm|cross|vecdot|multi_dot)\w+|_linalg_\w+|cholesky\w*"
-        r"|lu_unpack|lu_solve|_lu\w*|geqrf|ormqr|orgqr|qr|svd|_?triangular_solve|inverse|logdet"
+        r"|lu_solve|_lu\w*|geqrf|ormqr|orgqr|qr|svd|inverse|logdet"
         r"|slogdet|det|lstsq|pinverse|matrix_exp|symeig|householder_product"
     ),
     "it reads the value of a tensor as a number; expected an op on the tensor itself, such as "
