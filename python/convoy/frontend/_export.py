@@ -21,6 +21,7 @@ from convoy.errors import (
     InputError,
     first_line,
 )
+from convoy.frontend._attributes import check_assignments, recorded_assignments
 from convoy.frontend._custom_ops import inline_custom_ops
 from convoy.frontend._drawn_numbers import without_drawn_numbers
 from convoy.frontend._export_errors import last_user_line, reason_of_export
@@ -95,11 +96,12 @@ def export_module(
         ):
             warnings.simplefilter("ignore")
             given, own = with_distinct_tensors(module, (inputs, dict(kwargs or {})))
-            with recorded_checks() as checks:
+            with recorded_checks() as checks, recorded_assignments() as assignments:
                 program = without_drawn_numbers(
                     lambda: run_export(module, given, own, dynamic_shapes)
                 )
             result = _decomposed(program) if dynamic_shapes is None else program
+        check_assignments(module, given, own, assignments)
         warn_of_checks(program, checks)
         return result
     except Exception as error:

@@ -16,6 +16,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
+from convoy.frontend._attributes import watched_assignments
 from convoy.frontend._branches import recorded_branches
 from convoy.frontend._export_errors import NOT_RECORDED, VALUE_ERRORS
 from convoy.frontend._gradients import (
@@ -146,7 +147,13 @@ def _recorded_python(
     default those that are not saved with the weights."""
     buffers = known_buffers(module, saved=False) if buffers is None else buffers
     numbers = ReadKnownNumbers(module, buffers)
-    with RecordData(), numbers, RecordPackedSequences(), restored_transforms():
+    with (
+        watched_assignments(module),
+        RecordData(),
+        numbers,
+        RecordPackedSequences(),
+        restored_transforms(),
+    ):
         yield numbers
 
 
