@@ -85,6 +85,7 @@ def _picked(x: Tensor, at: Tensor) -> tuple[Tensor, ...]:
     return (
         rows[0], rows[-1], rows[at], rows[at, at], rows.index_select(0, at.abs()),
         rows.gather(0, at.abs()[:, None].expand(-1, 4)), rows[-2, 1], rows[1:].sum(0),
+        rows[at.argmax()], rows[-at.argmax(), 1],
         rows[:-1].sum(0), (rows[1:] - rows[:-1]).abs().sum(0),
     )  # fmt: skip
 

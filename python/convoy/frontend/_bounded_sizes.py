@@ -24,9 +24,10 @@ from torch.fx.node import map_arg
 
 from convoy.errors import UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._bounded_graph import BoundedSize
+from convoy.frontend._bounded_order import BoundedOrder, is_unique
 from convoy.frontend._bounded_rules import NEUTRAL, keeps_apart, masked_index, takes_sizes
 from convoy.frontend._bounded_slices import WRITTEN_AS, use_masks_for_slices
-from convoy.frontend._bounded_uses import BoundedUses
+from convoy.frontend._counts import use_known_counts
 from convoy.frontend._export import decompositions
 from convoy.frontend._inline import arguments_by_name, inline, splice, trace
 from convoy.frontend._positions import nonzero_static
@@ -60,6 +61,7 @@ def bound_sizes(graph: Graph) -> bool:
     Raises:
         UnsupportedOpsError: The rows of such a tensor are not computed by themselves.
     """
+    use_known_counts(graph)
     use_masks_for_slices(graph)
     if not any(map(_is_source, graph.nodes)):
         return False
@@ -69,7 +71,7 @@ def bound_sizes(graph: Graph) -> bool:
 
 
 def _is_source(node: Node) -> bool:
-    if node.target in (aten.nonzero.default, aten.masked_select.default):
+    if node.target in (aten.nonzero.default, aten.masked_select.default) or is_unique(node):
         return True
     return node.target in _INDEX and any(map(_is_mask, node.args[1]))  # type: ignore[arg-type]
 
@@ -78,7 +80,7 @@ def _is_mask(index: Any) -> bool:
     return index is not None and index.meta["val"].dtype in (torch.bool, torch.uint8)
 
 
-class _Bounding(BoundedUses):
+class _Bounding(BoundedOrder):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         #: By mask: the name of the number of its elements, and their positions.
@@ -105,6 +107,9 @@ class _Bounding(BoundedUses):
     def _source(self, node: Node) -> None:
         """Replaces an op whose result size depends on values by one whose result has the largest
         size."""
+        if is_unique(node):
+            self._unique(node)
+            return
         names = [each for each in self._symbols[node] if each is not None]
         if node.target is aten.nonzero.default:
             (mask,) = node.all_input_nodes

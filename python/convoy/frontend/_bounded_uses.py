@@ -284,17 +284,21 @@ class BoundedUses(BoundedReshapes):
         (dim,) = along
         size = self._sizes[self._symbols[x][dim]]
 
-        def function(value: torch.Tensor, count: torch.Tensor) -> list[torch.Tensor]:
-            if name == "flip":
-                place = (count - 1 - torch.arange(size.bound)).clamp(min=0)
-                return [value.index_select(dim, place)]
-            at = arguments["index"]
-            place = count + at if at < 0 else torch.full([], at)
+        def reverse(value: torch.Tensor, count: torch.Tensor) -> list[torch.Tensor]:
+            place = (count - 1 - torch.arange(size.bound)).clamp(min=0)
+            return [value.index_select(dim, place)]
+
+        def read(value: torch.Tensor, count: torch.Tensor, at: torch.Tensor) -> list[torch.Tensor]:
+            place = torch.where(at < 0, count + at, at)
             found = (place >= 0) & (place < count)
             place = torch.where(found, place, size.bound).reshape(1)
             return [value.index_select(dim, place).squeeze(dim)]
 
-        return self._put(node, function, [x, size.count])
+        if name == "flip":
+            return self._put(node, reverse, [x, size.count])
+        # A number that may be one of a tensor.
+        at = self._emit(aten.full.default, [], arguments["index"], dtype=torch.int64)
+        return self._put(node, read, [x, size.count, at])
 
     def _count_from_end(self, node: Node, arguments: Mapping[str, Any]) -> None:
         """Makes negative indices of a bounded dim count from the last valid element."""

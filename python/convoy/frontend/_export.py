@@ -40,6 +40,7 @@ from convoy.frontend._recorded import without_value_checks
 from convoy.frontend._recurrent_shapes import recurrent_shapes
 from convoy.frontend._registry import CONVERTERS
 from convoy.frontend._run_export import COMPILED_IN, level, run_export, without_graph
+from convoy.frontend._segments import segment_decompositions
 from convoy.frontend._source_lines import own_frames
 from convoy.frontend._tensor_numbers import use_tensors_for_numbers
 from convoy.frontend._value_checks import recorded_checks, warn_of_checks
@@ -230,6 +231,7 @@ def _decompositions() -> dict[Any, Any]:
     }
     own |= quantized_decompositions() | position_decompositions()
     own |= linear_algebra_decompositions() | matrix_function_decompositions()
+    own |= segment_decompositions()
     return own | {
         op: rule for op, rule in table if str(op).removesuffix(".default") not in CONVERTERS
     }

@@ -24,6 +24,8 @@ from torch.fx.node import map_arg
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 
+from convoy.frontend._known_repeats import REPEATS, repeated
+
 __all__ = ["ReadKnownNumbers", "known_buffers"]
 
 _READS = {
@@ -126,6 +128,10 @@ class ReadKnownNumbers(TorchFunctionMode):
             # Before the first op, because the model may assign and write to its buffers.
             buffers = self._traced_buffers(mode.tracer)
             self._values[mode.tracer.graph] = _Values(mode.tracer, buffers)
+        if func in REPEATS and mode is not None:
+            found = repeated(self._known_arguments, args, kwargs or {})
+            if found is not None:
+                return found
         known = self._known_arguments(args) if func in _READS or func in _FINDS else None
         if known is None:
             if func not in _INDEXED:

@@ -9,9 +9,11 @@ import re
 __all__ = ["reason_of"]
 
 _REASONS = {
+    "the shape of its result depends on the values of a tensor, and shapes are static; expected a "
+    "known number of counts, as in torch.bincount(x, minlength=n)[:n]": r"bincount",
     "the shape of its result depends on the values of a tensor, and shapes are static; expected an "
     "op whose shapes depend on shapes only, such as torch.where": (
-        r"nonzero|nonzero_static|masked_select|argwhere|unique\w*|_unique\w*|bincount"
+        r"nonzero|nonzero_static|masked_select|argwhere|unique\w*|_unique\w*"
         r"|repeat_interleave\.Tensor|_local_scalar_dense|item|is_nonzero|equal|tensor_split\.tensor\w*"
         r"|nms"
     ),
