@@ -117,6 +117,7 @@ INLINED_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("distributions", lambda x, y: (Normal(x, y.exp()).log_prob(y), Categorical(logits=x).log_prob(torch.tensor([1, 0]))), (2, 3), (2, 3)),
     ("covariance", lambda x, w: (torch.cov(x), x.cov(correction=2, aweights=w.abs()), torch.cov(x, correction=0, fweights=torch.tensor([1, 2, 1, 3, 1])), torch.corrcoef(x), x[0].corrcoef(), torch.cov(x.long())), (3, 5), (5,)),
     ("gaussian_nll_loss", lambda x, y, v: (F.gaussian_nll_loss(x, y, v.exp()), F.gaussian_nll_loss(x, y, v[:, 0].exp(), full=True, reduction="sum"), F.gaussian_nll_loss(x, y, v.abs(), eps=0.5, reduction="none"), F.gaussian_nll_loss(x, y, 2.0)), (3, 4), (3, 4), (3, 4)),
+    ("rotated_columns", lambda x: (torch.linalg.eigvalsh(x[:, :3]), torch.linalg.svdvals(x)), (3, 4)),
     ("transformer_mask", _Masked, (2, 5, 8), torch.ones(5, 5).triu(1).bool()),
     ("data", _Data, (2, 3)),
 ]  # fmt: skip

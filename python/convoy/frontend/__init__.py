@@ -32,6 +32,7 @@ from convoy.frontend import (  # noqa: F401, registers converters
     recurrent,
     reduction,
     resize,
+    rotations,
     sampling,
     scans,
     scatter,

@@ -24,6 +24,7 @@ from convoy.errors import (
 from convoy.frontend._attributes import check_assignments, recorded_assignments
 from convoy.frontend._custom_ops import inline_custom_ops
 from convoy.frontend._drawn_numbers import without_drawn_numbers
+from convoy.frontend._eigenvalues import eigenvalue_decompositions
 from convoy.frontend._export_errors import last_user_line, reason_of_export
 from convoy.frontend._grouped import grouped_decompositions
 from convoy.frontend._higher_order import inline_higher_order
@@ -231,7 +232,7 @@ def _decompositions() -> dict[Any, Any]:
     }
     own |= quantized_decompositions() | position_decompositions()
     own |= linear_algebra_decompositions() | matrix_function_decompositions()
-    own |= segment_decompositions()
+    own |= segment_decompositions() | eigenvalue_decompositions()
     return own | {
         op: rule for op, rule in table if str(op).removesuffix(".default") not in CONVERTERS
     }

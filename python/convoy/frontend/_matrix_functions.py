@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["matrix_function_decompositions"]
+__all__ = ["matrix_function_decompositions", "qr"]
 
 aten = torch.ops.aten
 #: The most reflections: each is a few ops of the compiled model.
@@ -27,7 +27,7 @@ def matrix_function_decompositions() -> dict[Any, Callable[..., Any]]:
     torch.linalg.householder_product of real matrices."""
     return {
         aten.linalg_matrix_exp.default: _exp,
-        aten.linalg_qr.default: _qr,
+        aten.linalg_qr.default: qr,
         aten.linalg_householder_product.default: _householder_product,
     }
 
@@ -65,8 +65,17 @@ def _series(a: torch.Tensor, blocks: int) -> torch.Tensor:
     return result
 
 
-def _qr(a: torch.Tensor, mode: str = "reduced") -> tuple[torch.Tensor, torch.Tensor]:
-    """Reflections as those of LAPACK's geqrf, so that the factors have the same signs."""
+def qr(a: torch.Tensor, mode: str = "reduced") -> tuple[torch.Tensor, torch.Tensor]:
+    """torch.linalg.qr, by reflections as those of LAPACK's geqrf, so that the factors have the same
+    signs.
+
+    Args:
+        a: [..., M, N] real.
+        mode: "reduced", "complete" or "r".
+
+    Returns:
+        The factors; NotImplemented for complex and larger matrices.
+    """
     rows, columns = a.shape[-2:]
     count = min(rows, columns)
     if a.is_complex() or count > _MOST_REFLECTIONS:

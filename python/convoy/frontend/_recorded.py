@@ -20,6 +20,8 @@ from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
 
+from convoy.frontend._eigenvalues import least_squares
+
 __all__ = ["RecordData", "without_value_checks"]
 
 _DATA = torch.Tensor.data.__get__  # type: ignore[attr-defined]
@@ -122,10 +124,11 @@ def _gaussian_nll_loss(
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
 
 
-_COMPUTED: dict[Any, Callable[..., torch.Tensor]] = {
+_COMPUTED: dict[Any, Callable[..., Any]] = {
     torch.cov: _covariance,
     torch.Tensor.cov: _covariance,
     torch.corrcoef: _correlation,
     torch.Tensor.corrcoef: _correlation,
     F.gaussian_nll_loss: _gaussian_nll_loss,
+    torch.linalg.lstsq: least_squares,
 }

@@ -22,7 +22,7 @@ _REASONS = {
         r"linalg_inv_ex|_linalg_solve_ex|_linalg_det|_linalg_slogdet|linalg_lu_factor_ex"
         r"|linalg_lu_solve|linalg_cholesky_ex|cholesky|cholesky_solve|cholesky_inverse"
         r"|linalg_solve_triangular|linalg_qr|linalg_householder_product|linalg_lu|lu_unpack"
-        r"|triangular_solve"
+        r"|triangular_solve|_linalg_eigh|_linalg_svd|linalg_pinv"
     ),
     "it is linear algebra beyond products of matrices, which tcp does not have; expected a model "
     "that computes it before compilation": (
