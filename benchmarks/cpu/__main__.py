@@ -31,7 +31,7 @@ from torch.utils import _pytree
 
 from benchmarks.cpu.runners import RUNNERS
 from benchmarks.zoo.__main__ import mean
-from benchmarks.zoo.models import MODELS
+from benchmarks.zoo.models import MODELS, ZOO
 
 __all__ = ["main", "ratio", "table"]
 
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(ZOO))
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--runners", nargs="+", choices=RUNNERS, default=list(RUNNERS))

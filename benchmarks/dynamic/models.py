@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.export import Dim
 
-from benchmarks.zoo.models import MODELS as ZOO
+from benchmarks.zoo.models import ZOO
 
 __all__ = ["MODELS", "DynamicModel"]
 

@@ -21,8 +21,8 @@ from torch.export import Dim
 
 import convoy
 from benchmarks.mlperf.detector import Detector
-from benchmarks.zoo.models import MODELS as ZOO
-from benchmarks.zoo.models import narrowed
+from benchmarks.zoo.model import narrowed
+from benchmarks.zoo.models import ZOO
 
 __all__ = ["main"]
 

@@ -4,7 +4,9 @@
 
     python -m benchmarks.zoo.build build/zoo --models vit_b_16 bert_base_128 --dtypes float16
 
-torchvision, timm and transformers must be installed, for the models that come from them.
+torchvision, timm and transformers must be installed, for the models that come from them. --models
+names models of the zoo, which is the default, and those of `benchmarks.zoo.further`; "further" is
+all of the latter.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import convoy
-from benchmarks.zoo.models import MODELS, Row, narrowed
+from benchmarks.zoo.further import FURTHER
+from benchmarks.zoo.model import narrowed
+from benchmarks.zoo.models import MODELS, ZOO, Row
 
 __all__ = ["main"]
 
@@ -28,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--models", nargs="+", choices=[*MODELS, "further"], default=list(ZOO))
     parser.add_argument(
         "--dtypes", nargs="+", choices=("float16", "bfloat16"), default=["float16", "bfloat16"]
     )
@@ -36,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
     refused = False
-    for name in options.models:
+    for name in FURTHER if options.models == ["further"] else options.models:
         for batch in options.batches or MODELS[name].batches:
             module, inputs = MODELS[name].build(batch)
             for dtype in options.dtypes:

@@ -22,7 +22,8 @@ from torch import Tensor, nn
 from torch.utils import _pytree
 
 import convoy_runtime
-from benchmarks.zoo.models import MODELS, Row, narrowed
+from benchmarks.zoo.model import narrowed
+from benchmarks.zoo.models import MODELS, Row
 from convoy_runtime.cuda.program.executor import CudaProgram
 
 __all__ = ["PEERS", "Figures", "measure"]

@@ -16,7 +16,11 @@ from benchmarks.zoo.__main__ import measured, ratio, table, visible_devices
 from benchmarks.zoo.measure import Figures
 from benchmarks.zoo.models import MODELS, Row
 
-OWN = ("yolo_body", "unet_bilinear", "unet_transposed", "decoder", "diffusion", "wavenet", "lstm")
+OWN = (
+    "yolo_body", "unet_bilinear", "unet_transposed", "decoder", "diffusion", "wavenet", "lstm",
+    "conformer", "deep_speech", "hifi_gan", "quartznet", "dcgan", "edsr", "esrgan",
+    "modulated_convs", "volume_unet", "dlrm", "nerf", "pointnet", "transformer",
+)  # fmt: skip
 
 
 def figures(row: str, **ms: float) -> Figures:
