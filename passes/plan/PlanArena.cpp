@@ -28,6 +28,13 @@ namespace {
 /// Alignment of every buffer, in bytes: what cudaMalloc gives, and a multiple of a cache line.
 constexpr int64_t kAlignment = 256;
 
+/// How often an order of `count` buffers is changed. One order takes the time of a comparison of
+/// all pairs.
+int64_t roundsFor(int64_t count) {
+  constexpr int64_t kMaxRounds = 256, kMaxPairs = int64_t(1) << 25;
+  return std::min(kMaxRounds, kMaxPairs / std::max<int64_t>(1, count * count));
+}
+
 struct Buffer {
   memref::AllocOp alloc;
   int64_t bytes;
@@ -81,12 +88,14 @@ FailureOr<Buffer> measure(memref::AllocOp alloc, Block &entry,
   return buffer;
 }
 
-/// The largest sum of bytes of buffers that live at the same time: no plan needs less.
-int64_t liveBytes(llvm::ArrayRef<Buffer> buffers) {
+/// The largest sum of bytes of buffers that live at the same time, each rounded up to `alignment`.
+/// No plan needs less than the sum without rounding.
+int64_t liveBytes(llvm::ArrayRef<Buffer> buffers, int64_t alignment = 1) {
   std::map<int64_t, int64_t> changes;
   for (const Buffer &buffer : buffers) {
-    changes[buffer.first] += buffer.bytes;
-    changes[buffer.last + 1] -= buffer.bytes;
+    int64_t bytes = llvm::alignTo(buffer.bytes, alignment);
+    changes[buffer.first] += bytes;
+    changes[buffer.last + 1] -= bytes;
   }
   int64_t live = 0, most = 0;
   for (auto [position, change] : changes)
@@ -122,24 +131,52 @@ int64_t place(llvm::ArrayRef<Buffer *> order) {
   return arena;
 }
 
-/// Places the largest buffers first, or if that leaves gaps, those with the largest product of size
-/// and lifetime, if their arena is smaller. Returns the arena's bytes.
+/// Places buffers in different orders until the arena has only the bytes that are live: the largest
+/// first, those with the largest product of size and lifetime, those that live first, then each of
+/// these orders with the buffers first that were at the end of the arena before. The smallest arena
+/// is kept. Returns its bytes.
 int64_t assignOffsets(llvm::MutableArrayRef<Buffer> buffers) {
+  int64_t bound = liveBytes(buffers, kAlignment), smallest = std::numeric_limits<int64_t>::max();
+  llvm::SmallVector<int64_t> offsets(buffers.size());
+  auto attempt = [&](llvm::ArrayRef<Buffer *> order) {
+    if (int64_t arena = place(order); arena < smallest) {
+      smallest = arena;
+      for (auto [offset, buffer] : llvm::zip_equal(offsets, buffers))
+        offset = buffer.offset;
+    }
+    return smallest <= bound;
+  };
   auto sorted = [&](auto weight) {
     auto order = llvm::map_to_vector(buffers, [](Buffer &buffer) { return &buffer; });
     llvm::sort(order, [&](const Buffer *a, const Buffer *b) {
-      return std::pair(-weight(*a), a) < std::pair(-weight(*b), b);
+      return std::pair(weight(*b), a) < std::pair(weight(*a), b);
     });
     return order;
   };
-  llvm::SmallVector<Buffer *> bySize = sorted([](const Buffer &buffer) { return buffer.bytes; });
-  int64_t arena = place(bySize);
-  if (arena <= liveBytes(buffers))
-    return arena;
-  int64_t other = place(sorted([](const Buffer &buffer) {
-    return static_cast<double>(buffer.bytes) * static_cast<double>(buffer.last - buffer.first + 1);
-  }));
-  return other < arena ? other : place(bySize);
+  llvm::SmallVector<Buffer *> orders[] = {
+      sorted([](const Buffer &buffer) { return buffer.bytes; }),
+      sorted([](const Buffer &buffer) {
+        return static_cast<double>(buffer.bytes) *
+               static_cast<double>(buffer.last - buffer.first + 1);
+      }),
+      sorted([](const Buffer &buffer) { return std::pair(-buffer.first, buffer.bytes); }),
+  };
+  bool isDone = llvm::any_of(orders, attempt);
+  for (llvm::SmallVector<Buffer *> &order : orders) {
+    for (int64_t round = 0, rounds = roundsFor(buffers.size()); !isDone && round < rounds;
+         ++round) {
+      if (round == 0)
+        place(order);
+      auto end = [](const Buffer *buffer) { return buffer->offset + buffer->bytes; };
+      auto *last = llvm::max_element(
+          order, [&](const Buffer *a, const Buffer *b) { return end(a) < end(b); });
+      std::rotate(order.begin(), last, last + 1);
+      isDone = attempt(order);
+    }
+  }
+  for (auto [offset, buffer] : llvm::zip_equal(offsets, buffers))
+    buffer.offset = offset;
+  return buffers.empty() ? 0 : smallest;
 }
 
 LogicalResult plan(func::FuncOp function) {

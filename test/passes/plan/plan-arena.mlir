@@ -102,3 +102,29 @@ func.func @lifetimes(%v: f32, %i: index) {
   memref.store %v, %a[%i] : memref<128xf32>
   return
 }
+
+// -----
+
+// %a is the largest, lives longest and lives first. If it is at the start of the arena, %b is behind it,
+// and %d, which does not fit between %c and %b, is behind both, in an arena of 1792 bytes. If %d, at the
+// end, is placed first, no byte is wasted.
+
+// CHECK-LABEL: func.func @end_first
+// CHECK-SAME:    memref<1536xi8> {tcp.arena, tcp.live_bytes = 1536 : i64}
+func.func @end_first(%v: f32, %i: index) {
+  %a = memref.alloc() : memref<192xf32>
+  %b = memref.alloc() : memref<128xf32>
+  %c = memref.alloc() : memref<128xf32>
+  %d = memref.alloc() : memref<128xf32>
+  memref.store %v, %a[%i] : memref<192xf32>
+  memref.store %v, %a[%i] : memref<192xf32>
+  memref.store %v, %a[%i] : memref<192xf32>
+  memref.store %v, %b[%i] : memref<128xf32>
+  memref.store %v, %a[%i] : memref<192xf32>
+  memref.store %v, %c[%i] : memref<128xf32>
+  memref.store %v, %d[%i] : memref<128xf32>
+  memref.store %v, %b[%i] : memref<128xf32>
+  memref.store %v, %c[%i] : memref<128xf32>
+  memref.store %v, %d[%i] : memref<128xf32>
+  return
+}
