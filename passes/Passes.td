@@ -1190,6 +1190,27 @@ def WinogradFiltersPass : Pass<"plan-winograd-filters", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def PlanInPlacePass : Pass<"plan-in-place", "::mlir::func::FuncOp"> {
+  let summary = "let kernels write results into operands that are dead (cuda)";
+  let description = [{
+    Where a `linalg` op with parallel loops only is the last one that reads a buffer and the first
+    one that writes another of the same size, and each iteration reads the element that it writes at
+    the same place, the result takes the operand's buffer. Graphs of cuDNN have no such guarantee
+    and keep their buffers.
+
+    ```mlir
+    %a = memref.alloc() : memref<64x16xf16>
+    cudnn.execute @conv ins(%x : ...) outs(%a : memref<64x16xf16>)
+    %b = memref.alloc() : memref<64x16xf16>
+    linalg.exp ins(%a : memref<64x16xf16>) outs(%b : memref<64x16xf16>)
+    // becomes, if nothing reads %a later
+    linalg.exp ins(%a : memref<64x16xf16>) outs(%a : memref<64x16xf16>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+  let statistics = [Statistic<"placedCount", "placed", "results that take the buffer of an operand">];
+}
+
 def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
   let summary = "place all temporaries in one arena";
   let description = [{

@@ -141,6 +141,7 @@ static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createGroupEpiloguesPass());
   if (isFor(options, tcp::Target::Cpu) && options.allowWinograd)
     pm.addNestedPass<func::FuncOp>(createWinogradFiltersPass());
+  pm.addNestedPass<func::FuncOp>(createPlanInPlacePass());
   pm.addPass(createPlanArenaPass());
   pm.addPass(createCollectManifestPass());
 }
