@@ -674,6 +674,29 @@ def TcpHoistWeightsPass : StaticShapesPass<"tcp-hoist-weights", "::mlir::ModuleO
 
 //===-- group ------------------------------------------------------------------------------------------------------------===//
 
+def TcpOrderOpsPass : StaticShapesPass<"tcp-order-ops", "::mlir::func::FuncOp"> {
+  let summary = "reorder ops if less memory is in use at the same time then";
+  let description = [{
+    Moves ops across the op at which the most bytes of temporaries are live: what reads a tensor for
+    the last time is computed before it, or what writes a tensor that is read later is computed
+    after it. Ops move only if the peak of the whole function falls by a 64th; all others keep their
+    order, and so do ops with side effects. The bytes are an estimate: elementwise ops are
+    computed with the op that reads them, and take the memory of an operand that is dead. With
+    `remarks` a function that changes gets a remark with both peaks. Functions with
+    `tcp.target = "cpu"` are unchanged.
+
+    ```mlir
+    %a = tcp.conv2d %x, %w0 ...   // twice the size of %x
+    %b = tcp.conv2d %a, %w1 ...   // twice the size of %x
+    %c = tcp.conv2d %b, %w2 {stride = array<i64: 2, 2>} ...
+    %d = tcp.conv2d %x, %w3 {stride = array<i64: 2, 2>} ...  // before %a, so that %x is dead in %b
+    %y = tcp.add %c, %d
+    ```
+  }];
+  let options = [Option<"remarks", "remarks", "bool", "false", "report functions that change">];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+}
+
 def TcpFormStemsPass : StaticShapesPass<"tcp-form-stems", "::mlir::func::FuncOp"> {
   let summary = "form groups of the first layers of convolutional networks, for Convoy's stem kernels";
   let description = [{

@@ -12,6 +12,10 @@
 
 namespace convoy {
 
+/// Rows of norms of more elements are reduced in steps if they are not contiguous, and normalized
+/// by another kernel.
+inline constexpr int64_t kLongRow = 1 << 15;
+
 /// A loop over rows, or, if reduced, over the elements of a row.
 struct RowLoop {
   int64_t size = 1;

@@ -82,6 +82,7 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
 static void populate_group(OpPassManager &pm, const PipelineOptions &options) {
   if (!isFor(options, tcp::Target::Cuda))
     return;
+  pm.addNestedPass<func::FuncOp>(createTcpOrderOpsPass());
   pm.addNestedPass<func::FuncOp>(createTcpFormStemsPass({options.allowTf32}));
   pm.addNestedPass<func::FuncOp>(createTcpFormRecurrentPass());
   pm.addNestedPass<func::FuncOp>(

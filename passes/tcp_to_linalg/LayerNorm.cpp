@@ -4,6 +4,7 @@
 // floats, and take two passes, the mean and the mean of squared differences, to avoid cancellation.
 
 #include "dialect/tcp/TcpOps.h"
+#include "passes/common/RowLoops.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
 #include "passes/tcp_to_linalg/Patterns.h"
 #include "passes/tcp_to_linalg/ReductionUtils.h"
@@ -12,9 +13,6 @@ using namespace mlir;
 using namespace convoy;
 
 namespace {
-
-/// Rows of more elements are reduced in steps if they are not contiguous.
-constexpr int64_t kLongRow = 1 << 15;
 
 /// Splits the dims of a reduction into two steps: those outside of another dim, and those inside of
 /// all others. In the first step, neighboring threads read neighboring elements, as in a group norm
