@@ -23,6 +23,7 @@ from torch.fx.node import map_arg
 
 from convoy.frontend._causal import CausalMask
 from convoy.frontend._convert import has_same_bytes
+from convoy.frontend._known_segments import simplify_segments
 from convoy.frontend._known_sizes import use_known_sizes
 from convoy.frontend._progressions import simplify_indices
 from convoy.frontend._real_view import real_view
@@ -61,6 +62,7 @@ def fold_constants(program: torch.export.ExportedProgram, *, merges: bool = True
     known = _known_values(graph, constants)
     use_known_sizes(graph, known)
     simplify_indices(graph, known)
+    simplify_segments(graph, known)
     used = {node.name for node in graph.nodes if node.users and node.name in constants}
     last = [node for node in graph.nodes if node.op == "placeholder"][-1:]
     made: dict[tuple[torch.dtype, torch.Size], list[torch.fx.Node]] = {}
