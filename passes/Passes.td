@@ -1020,7 +1020,9 @@ def SplitReductionsPass : Pass<"convoy-split-reductions", "::mlir::func::FuncOp"
     most 2048 elements, and a generic that reduces the results of the parts, which is split in turn.
     So no accumulator sums more than 8192 numbers sequentially, and the parts are parallel. A third
     generic reduces the remainder; the second one starts from its result. On the CPU the sums of f32
-    parts are added in f64. In cuda functions, reductions of at most 65536 elements (262144 if there
+    parts are added in f64. In cuda functions the parts have the size that takes the least time, by
+    how often a thread of each kernel waits for loads, and shorter reductions are split as well if
+    another launch takes less time than their few threads. Reductions of at most 65536 elements (262144 if there
     are many) stay whole if a later op also reads their input: `plan-group-rows` makes one kernel of
     them, in which a block shares each reduction.
 
@@ -1347,9 +1349,9 @@ def MapKernelsPass : Pass<"gpu-map-kernels", "::mlir::ModuleOp"> {
     `plan-group-epilogues`, becomes a kernel in `gpu.module @kernels`. Its arguments are pointers;
     all sizes and offsets are constants. Threads iterate over the output in memory order; a thread
     computes up to 16 bytes of it, or a whole innermost dim of up to 8 elements, including the
-    reduction. A reduction along contiguous memory is split over a warp. A reduction along columns
-    with too few outputs to fill a GPU is split over the threads of a block. Each thread has up to 8
-    loads in flight. A `linalg.fill` whose result the op overwrites, reduces into or completes
+    reduction. A reduction along contiguous memory is split over a warp, or several if there are too
+    few rows to fill a GPU. A reduction along columns with too few outputs is split over the threads
+    of a block. Each thread has up to 8 loads in flight. A `linalg.fill` whose result the op overwrites, reduces into or completes
     (padding) becomes part of the op's kernel. Equal kernels are shared.
   }];
   let options = [Option<"chip", "chip", "std::string", "\"sm_80\"", "GPU architecture of the PTX">];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/common/ReductionShares.h"
 #include "passes/gpu_codegen/Emitter.h"
 
 using namespace mlir;
@@ -107,21 +108,21 @@ Value Emitter::combine(Operation *combiner, Value x, Value y) {
   return copy->getResult(0);
 }
 
-/// The partial result of one of the threads that share a reduction, over element `first` and every
-/// `reducers`th after it. It begins with the neutral element; the output's initial value is
+/// The partial results of one of the threads that share a reduction, over element `first` and every
+/// `reducers`th after it. They begin with the neutral elements; the outputs' initial values are
 /// combined once, at the end.
-Value Emitter::reduceShare(Value first, Indices indices) {
+Emitter::Lanes Emitter::reduceShare(Value first, Indices indices) {
   int64_t length = 1;
   for (const KernelLoop &loop : plan.reduction)
     length *= loop.size;
-  constexpr int64_t kMostLoads = 8;
-  int64_t mine = llvm::divideCeil(length, plan.reducers), loads = std::min(mine, kMostLoads),
+  int64_t mine = llvm::divideCeil(length, plan.reducers),
+          loads = std::min(mine, ReductionShares::kMostLoads),
           turns = llvm::divideCeil(mine, loads);
 
   // Clamped loads followed by a select need no branch, so that all loads of a turn are in flight at
   // once.
-  auto turn = [&](Value begin, Value soFar) {
-    SmallVector<std::pair<Value, SmallVector<Value>>>
+  auto turn = [&](Value begin, Lanes soFar) {
+    SmallVector<std::pair<Value, Lanes>>
         elements; // condition that the element is in range, or null if it always is; the inputs
     for (int64_t load = 0; load < loads; ++load) {
       Value index = add(begin, load * plan.reducers), isInside;
@@ -131,59 +132,114 @@ Value Emitter::reduceShare(Value first, Indices indices) {
         index = arith::MinUIOp::create(b, loc, index, constant(length - 1));
       }
       indices.reduction = delinearize(index, plan.reduction, 1);
-      elements.emplace_back(isInside, SmallVector<Value>());
+      elements.emplace_back(isInside, Lanes());
       for (int64_t input = 0; input < plan.numInputs; ++input)
         elements.back().second.push_back(loadOne(input, indices, 0));
     }
     for (auto &[isInside, values] : elements) {
-      values.push_back(soFar);
-      Value next = payload(op, values, indices, 0).front();
-      soFar = isInside ? Value(arith::SelectOp::create(b, loc, isInside, next, soFar)) : next;
+      llvm::append_range(values, soFar);
+      Lanes next = payload(op, values, indices, 0);
+      for (auto [before, after] : llvm::zip_equal(soFar, next))
+        before = isInside ? Value(arith::SelectOp::create(b, loc, isInside, after, before)) : after;
     }
     return soFar;
   };
-  Value neutral = arith::ConstantOp::create(b, loc, *arith::getNeutralElement(plan.combiner));
+  Lanes neutral;
+  for (Operation *combiner : plan.combiners)
+    neutral.push_back(arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner)));
   if (turns == 1)
     return turn(first, neutral);
   auto loop =
       scf::ForOp::create(b, loc, first, constant(length), constant(loads * plan.reducers), neutral);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  scf::YieldOp::create(b, loc, turn(loop.getInductionVar(), loop.getRegionIterArg(0)));
-  return loop.getResult(0);
+  scf::YieldOp::create(
+      b, loc, turn(loop.getInductionVar(), llvm::to_vector_of<Value>(loop.getRegionIterArgs())));
+  return llvm::to_vector_of<Value>(loop.getResults());
 }
 
-/// Combines the total with the output's initial value and stores it.
-void Emitter::storeTotal(Value total, Indices indices) {
+/// Combines the shares of the threads of a warp whose numbers differ in bits from `last` to
+/// `first`.
+void Emitter::combineLanes(Lanes &shares, int64_t first, int64_t last) {
+  for (int64_t distance = first; distance >= last; distance /= 2)
+    for (auto [share, combiner] : llvm::zip_equal(shares, plan.combiners))
+      share = combine(combiner, share, shuffleXor(share, distance));
+}
+
+void Emitter::storeShares(ArrayRef<Value> shares, ValueRange where) {
+  for (auto [share, memory] : llvm::zip_equal(shares, staging))
+    memref::StoreOp::create(b, loc, share, memory, where);
+}
+
+/// Combines the rows of partial results in shared memory, of which each is at `column`.
+Emitter::Lanes Emitter::combineRows(int64_t rows, ArrayRef<Value> column) {
+  Lanes totals;
+  for (auto [memory, combiner] : llvm::zip_equal(staging, plan.combiners)) {
+    Value total;
+    for (int64_t row = 0; row < rows; ++row) {
+      SmallVector<Value> where = {constant(row)};
+      llvm::append_range(where, column);
+      Value share = memref::LoadOp::create(b, loc, memory, where);
+      total = total ? combine(combiner, total, share) : share;
+    }
+    totals.push_back(total);
+  }
+  return totals;
+}
+
+/// Combines the totals with the outputs' initial values and stores them.
+void Emitter::storeTotals(Lanes totals, Indices indices) {
   indices.reduction.assign(plan.reduction.size(), constant(0));
-  Value init = plan.inits[0] ? cloneConstant(plan.inits[0]) : loadOne(plan.numInputs, indices, 0);
-  storeLanes(plan.firstOutput, indices,
-             applyEpilogue(combine(init, total), indices, /*activeLanes=*/int64_t(0)));
+  for (auto [number, total] : llvm::enumerate(totals)) {
+    Value init = plan.inits[number] ? cloneConstant(plan.inits[number])
+                                    : loadOne(plan.numInputs + number, indices, 0);
+    total = combine(plan.combiners[number], init, total);
+  }
+  if (plan.epilogue)
+    totals = applyEpilogue(totals, indices, /*activeLanes=*/int64_t(0));
+  for (auto [number, total] : llvm::enumerate(totals))
+    storeLanes(plan.firstOutput + number, indices, total);
 }
 
-void Emitter::emitWarpReduction(Value thread) {
+/// Inserts what follows into a branch.
+scf::IfOp Emitter::enterIf(Value condition) {
+  auto guarded = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+  b.setInsertionPoint(guarded.thenBlock()->getTerminator());
+  return guarded;
+}
+
+Value Emitter::isZero(Value value) {
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, value, constant(0));
+}
+
+void Emitter::emitRowReduction(Value thread) {
   Indices indices;
   Value lane = arith::RemUIOp::create(b, loc, thread, constant(plan.reducers));
   Value row = arith::DivUIOp::create(b, loc, thread, constant(plan.reducers));
   // All threads of a warp must take part in shuffles, so those past the end repeat the last row.
   int64_t rows = plan.threads() / plan.reducers;
-  Value clamped = plan.threads() % kBlockThreads == 0
+  Value clamped = plan.threads() % plan.blockThreads() == 0
                       ? row
                       : Value(arith::MinUIOp::create(b, loc, row, constant(rows - 1)));
   indices.parallel = delinearize(clamped, plan.parallel, 1);
-  Value sum = reduceShare(lane, indices);
-  for (int64_t distance = plan.reducers / 2; distance > 0; distance /= 2)
-    sum = combine(sum, shuffleXor(sum, distance));
+  Lanes totals = reduceShare(lane, indices);
+  combineLanes(totals, std::min(plan.reducers, kWarpThreads) / 2, 1);
 
-  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, constant(0));
+  bool sharesBlock = plan.reducers > kWarpThreads;
+  OpBuilder::InsertionGuard guard(b);
+  if (sharesBlock) {
+    auto guarded = enterIf(isZero(arith::RemUIOp::create(b, loc, lane, constant(kWarpThreads))));
+    storeShares(totals, arith::DivUIOp::create(b, loc, lane, constant(kWarpThreads)).getResult());
+    b.setInsertionPointAfter(guarded);
+    gpu::BarrierOp::create(b, loc);
+  }
+  Value first = isZero(lane);
   if (clamped != row)
     first = arith::AndIOp::create(
         b, loc, first,
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, row, constant(rows)));
-  auto guarded = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(guarded.thenBlock()->getTerminator());
-  storeTotal(sum, indices);
+  enterIf(first);
+  storeTotals(sharesBlock ? combineRows(plan.reducers / kWarpThreads, {}) : totals, indices);
 }
 
 void Emitter::emitColumnReduction(Value block, Value thread) {
@@ -197,24 +253,27 @@ void Emitter::emitColumnReduction(Value block, Value thread) {
                       ? output
                       : Value(arith::MinUIOp::create(b, loc, output, constant(outputs - 1)));
   indices.parallel = delinearize(clamped, plan.parallel, 1);
-  Value rows = staging.front();
-  memref::StoreOp::create(b, loc, reduceShare(reducer, indices), rows, ValueRange{reducer, column});
+  Lanes shares = reduceShare(reducer, indices);
+  int64_t together = plan.columnReducersOfWarp();
+  combineLanes(shares, kWarpThreads / 2, plan.columns);
+
+  OpBuilder::InsertionGuard guard(b);
+  if (together == 1) {
+    storeShares(shares, {reducer, column});
+  } else {
+    auto guarded = enterIf(isZero(arith::RemUIOp::create(b, loc, reducer, constant(together))));
+    storeShares(shares, {arith::DivUIOp::create(b, loc, reducer, constant(together)), column});
+    b.setInsertionPointAfter(guarded);
+  }
   gpu::BarrierOp::create(b, loc);
 
-  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, reducer, constant(0));
+  Value first = isZero(reducer);
   if (clamped != output)
     first = arith::AndIOp::create(
         b, loc, first,
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, output, constant(outputs)));
-  auto guarded = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(guarded.thenBlock()->getTerminator());
-  Value sum;
-  for (int64_t row = 0; row < plan.reducers; ++row) {
-    Value share = memref::LoadOp::create(b, loc, rows, ValueRange{constant(row), column});
-    sum = sum ? combine(sum, share) : share;
-  }
-  storeTotal(sum, indices);
+  enterIf(first);
+  storeTotals(combineRows(plan.reducers / together, column), indices);
 }
 
 } // namespace convoy::gpu_codegen

@@ -40,12 +40,16 @@ private:
 
   mlir::LogicalResult collectArguments();
   void emitBody();
-  void emitWarpReduction(mlir::Value thread);
+  void emitRowReduction(mlir::Value thread);
   void emitColumnReduction(mlir::Value block, mlir::Value thread);
-  mlir::Value reduceShare(mlir::Value first, Indices indices);
-  void storeTotal(mlir::Value total, Indices indices);
+  Lanes reduceShare(mlir::Value first, Indices indices);
+  void combineLanes(Lanes &shares, int64_t first, int64_t last);
+  void storeShares(llvm::ArrayRef<mlir::Value> shares, mlir::ValueRange where);
+  Lanes combineRows(int64_t rows, llvm::ArrayRef<mlir::Value> column);
+  mlir::scf::IfOp enterIf(mlir::Value condition);
+  mlir::Value isZero(mlir::Value value);
+  void storeTotals(Lanes totals, Indices indices);
   mlir::Value combine(mlir::Operation *combiner, mlir::Value x, mlir::Value y);
-  mlir::Value combine(mlir::Value x, mlir::Value y) { return combine(plan.combiner, x, y); }
   void emitRows(mlir::Value thread);
   void emitThread(mlir::Value thread);
   void emitTiles(mlir::Value block, mlir::Value thread);
@@ -104,9 +108,9 @@ private:
   llvm::SetVector<mlir::Value> roots;
   llvm::DenseMap<mlir::Value, Buffer> captured;       ///< memrefs that the payload loads from
   llvm::DenseMap<mlir::Value, mlir::Value> arguments; ///< root -> argument of the kernel
-  /// Shared memory of the block: a square for each transposed input, or the partial results of a
-  /// column reduction, a row for each thread that shares an output, or those of the warps of each
-  /// reduction of a region of rows.
+  /// Shared memory of the block: a square for each transposed input, or for each result the partial
+  /// results of the warps, in a column reduction a row of them for each group of threads with
+  /// different columns, or the partial results of the warps for each reduction of a region of rows.
   llvm::SmallVector<mlir::BlockArgument> staging;
 };
 

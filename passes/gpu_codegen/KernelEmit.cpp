@@ -80,8 +80,13 @@ FailureOr<Kernel> Emitter::emit(StringRef name) {
     for (const RowOp &each : plan.rows->region.ops)
       if (each.combiner)
         share({plan.rows->sharers / kWarpThreads}, each.combiner->getResult(0).getType());
-  if (plan.columns)
-    share({plan.reducers, plan.columns}, plan.combiner->getResult(0).getType());
+  for (Operation *combiner : plan.combiners) {
+    Type type = combiner->getResult(0).getType();
+    if (plan.columns)
+      share({plan.reducers / plan.columnReducersOfWarp(), plan.columns}, type);
+    else if (plan.reducers > kWarpThreads)
+      share({plan.reducers / kWarpThreads}, type);
+  }
   auto func = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}), shared);
   func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   func.setKnownBlockSize(ArrayRef<int32_t>{int32_t(plan.blockThreads()), 1, 1});
@@ -124,8 +129,8 @@ void Emitter::emitBody() {
     emitTiles(block, own);
   } else if (plan.columns) {
     emitColumnReduction(block, own);
-  } else if (plan.combiner) {
-    emitWarpReduction(thread);
+  } else if (!plan.combiners.empty()) {
+    emitRowReduction(thread);
   } else if (plan.threads() % kBlockThreads != 0) {
     Value inside =
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, thread, constant(plan.threads()));

@@ -12,7 +12,7 @@
 
 namespace convoy::gpu_codegen {
 
-/// Threads per block, unless a whole block shares a row.
+/// Threads per block, unless a whole block shares a row, or columns.
 inline constexpr int64_t kBlockThreads = 256;
 /// Threads that exchange values by shuffles.
 inline constexpr int64_t kWarpThreads = 32;
@@ -76,11 +76,13 @@ struct KernelMapping {
   llvm::SmallVector<KernelLoop> reduction;
   llvm::SmallVector<mlir::Value>
       inits; ///< for each output a constant that replaces its initial value, or null
-  std::optional<mlir::Value> padding;  ///< the padding value
-  int64_t lanes = 1;                   ///< elements of the last parallel loop per thread
-  mlir::Operation *combiner = nullptr; ///< set when several threads share one reduction
-  int64_t reducers =
-      1; ///< threads that share it: a warp or a part of it, or with `columns` a part of a block
+  std::optional<mlir::Value> padding; ///< the padding value
+  int64_t lanes = 1;                  ///< elements of the last parallel loop per thread
+  /// For each result the op that combines two partial results, if several threads share a
+  /// reduction.
+  llvm::SmallVector<mlir::Operation *> combiners;
+  int64_t reducers = 1;  ///< threads that share it: a part of a warp, or whole warps, or with
+                         ///< `columns` a part of a block
   int64_t columns = 0;   ///< neighboring outputs of a block in a column reduction, or 0
   int64_t tile = 0;      ///< edge of the square that a block transposes through shared memory, or 0
   unsigned tileLoop = 0; ///< the parallel loop along which the transposed inputs are contiguous
@@ -90,8 +92,13 @@ struct KernelMapping {
   int64_t threads() const;
   /// Threads of a block.
   int64_t blockThreads() const {
-    return rows && rows->sharers > kWarpThreads ? rows->sharers : kBlockThreads;
+    int64_t sharers = rows ? rows->sharers : reducers;
+    if (columns)
+      return reducers * columns;
+    return sharers > kWarpThreads ? sharers : kBlockThreads;
   }
+  /// Threads of a warp that share a result of a column reduction.
+  int64_t columnReducersOfWarp() const { return std::max<int64_t>(1, kWarpThreads / columns); }
   /// Whether an input is transposed through shared memory.
   bool isTransposed(unsigned operand) const {
     return tile != 0 && int64_t(operand) < numInputs && operands[operand].buffer &&

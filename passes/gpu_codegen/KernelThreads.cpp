@@ -4,6 +4,7 @@
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/common/ReductionShares.h"
 #include "passes/gpu_codegen/KernelMapping.h"
 
 using namespace mlir;
@@ -68,36 +69,15 @@ static int64_t chooseLanes(const KernelMapping &plan) {
   return 1;
 }
 
-/// Number of neighboring outputs of a block in a column reduction: few enough for a block on each
-/// multiprocessor of a large GPU, and for all loads of a thread to be in flight at once. At least
-/// one sector of memory, two if there are enough blocks, and at least two elements of the reduction
-/// for each thread.
-static int64_t chooseColumns(int64_t outputs, int64_t length, int64_t bytes) {
-  constexpr int64_t kManyBlocks = 128, kMostColumns = 128, kLeastColumns = 8, kSectorBytes = 32,
-                    kMostReads = 8;
-  int64_t columns = kMostColumns, least = std::max(kLeastColumns, kSectorBytes / bytes);
-  auto isLarge = [&] {
-    bool leavesIdle =
-        llvm::divideCeil(outputs, columns)<kManyBlocks, takesTurns = length> kMostReads *
-        (kBlockThreads / columns);
-    return columns > least && (leavesIdle || (columns > 2 * least && takesTurns));
-  };
-  while (isLarge() && 2 * kBlockThreads / (columns / 2) <= length)
-    columns /= 2;
-  return columns;
-}
-
-/// Sets the op that combines two partial results, if threads can share the reduction and this is
+/// Sets the ops that combine two partial results, if threads can share the reduction and this is
 /// faster.
 static void shareReduction(KernelMapping &plan) {
   linalg::LinalgOp op = plan.op;
   int64_t length = 1;
   for (const KernelLoop &loop : plan.reduction)
     length *= loop.size;
-  constexpr int64_t kLong = 2 * kWarpThreads, kPart = 8, kManyThreads = 1 << 14,
-                    kManyColumns = 1 << 16;
-  if (op.getNumDpsInits() != 1 || length < 2 * kPart)
-    return;
+  constexpr int64_t kLong = 2 * kWarpThreads, kManyThreads = 1 << 14;
+  int64_t results = plan.threads();
   bool contiguous = false;
   for (int64_t input = 0; input < plan.numInputs; ++input)
     contiguous |= plan.reduction.back().steps[input] == 1;
@@ -109,19 +89,24 @@ static void shareReduction(KernelMapping &plan) {
       bytesAlongOutput = elementBytes(plan.operands[input].buffer->type.getElementType());
   bool sharesRows = contiguous && bytesAlongOutput == 0,
        sharesColumns = !sharesRows && bytesAlongOutput != 0;
-  if (!sharesRows && (plan.threads() >= (sharesColumns ? kManyColumns : kManyThreads) ||
-                      (!sharesColumns && length < kLong)))
+  if (!sharesRows && !sharesColumns && (results >= kManyThreads || length < kLong))
     return;
-  SmallVector<Operation *> combiners;
-  if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1 ||
-      !arith::getNeutralElement(combiners.front()))
+  convoy::ReductionShares shares =
+      sharesColumns ? convoy::shareAlongColumns(results, length, bytesAlongOutput)
+                    : convoy::shareAlongRows(results, length);
+  if (shares.reducers == 1)
     return;
-  plan.combiner = combiners.front();
-  if (sharesColumns)
-    plan.columns = chooseColumns(plan.threads(), length, bytesAlongOutput);
-  plan.reducers = sharesColumns    ? kBlockThreads / plan.columns
-                  : length < kLong ? kPart
-                                   : kWarpThreads;
+  SmallVector<Operation *> found;
+  for (int64_t result = 0; result < plan.numResults(); ++result) {
+    SmallVector<Operation *> combiners;
+    if (!matchReduction(op.getRegionOutputArgs(), result, combiners) || combiners.size() != 1 ||
+        !arith::getNeutralElement(combiners.front()))
+      return;
+    found.push_back(combiners.front());
+  }
+  plan.combiners = std::move(found);
+  plan.columns = shares.columns;
+  plan.reducers = shares.reducers;
 }
 
 /// Transposes inputs that are contiguous along another loop than the output through squares in
@@ -151,7 +136,7 @@ void spreadOverThreads(KernelMapping &plan, bool mayShare) {
     shareReduction(plan);
   if (plan.reduction.empty() && mayShare)
     transposeThroughTiles(plan);
-  if (!plan.combiner && !plan.tile)
+  if (plan.combiners.empty() && !plan.tile)
     plan.lanes = chooseLanes(plan);
 }
 

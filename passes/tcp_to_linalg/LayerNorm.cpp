@@ -4,8 +4,10 @@
 // floats, and take two passes, the mean and the mean of squared differences, to avoid cancellation.
 
 #include "dialect/tcp/TcpOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/common/RowLoops.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
+#include "passes/tcp_to_linalg/NormParts.h"
 #include "passes/tcp_to_linalg/Patterns.h"
 #include "passes/tcp_to_linalg/ReductionUtils.h"
 
@@ -29,70 +31,9 @@ std::pair<SmallVector<int64_t>, SmallVector<int64_t>> stepsOf(ArrayRef<int64_t> 
     length *= shape[dim];
     (dim < inside ? first : last).push_back(dim);
   }
-  if (length > kLongRow && !first.empty())
+  if (length > kLongInterleavedRow && !first.empty())
     return {first, last};
   return {SmallVector<int64_t>(dims), {}};
-}
-
-/// A division of long rows into parts.
-struct Parts {
-  SmallVector<int64_t> shape;  ///< of the input, with one of its dims split in two
-  SmallVector<int64_t> inside; ///< dims of this shape over which a part extends
-  SmallVector<int64_t> across; ///< dims of this shape that number the parts of a row
-};
-
-/// Divides rows that one block would not reduce well, on a GPU: each part is a short row, whose
-/// statistics take one kernel that keeps it in registers, and few parts are left to combine.
-/// Returns nullopt for other rows, and for large inputs where neighboring elements of a row are
-/// less than 16 bytes, because the parts would read memory more than once.
-std::optional<Parts> partsOf(RankedTensorType type, ArrayRef<int64_t> dims) {
-  constexpr int64_t kLeastBytes = 16, kLeastCachedBytes = 4, kCachedBytes = 8 << 20,
-                    kLeastPart = 256, kPart = 1 << 10, kMostPart = 1 << 13, kEnoughParts = 1 << 14;
-  ArrayRef<int64_t> shape = type.getShape();
-  int64_t length = 1, rows = 1, adjacent = 1;
-  bool isContiguous = true;
-  for (int64_t dim = type.getRank(); dim-- > 0;) {
-    bool isReduced = llvm::is_contained(dims, dim);
-    isContiguous &= isReduced || shape[dim] == 1 || llvm::all_of(dims, [&](int64_t other) {
-                      return other > dim || shape[other] == 1;
-                    });
-    if (length == adjacent && rows == 1 && isReduced)
-      adjacent *= shape[dim];
-    (isReduced ? length : rows) *= shape[dim];
-  }
-  int64_t bytes = type.getElementTypeBitWidth() / 8;
-  if (length <= (isContiguous ? mostOfBlock(rows) : kLongRow) ||
-      adjacent * bytes < (rows * length * bytes > kCachedBytes ? kLeastBytes : kLeastCachedBytes))
-    return std::nullopt;
-
-  int64_t most = kPart;
-  while (most < kMostPart && rows * (length / most) > kEnoughParts)
-    most *= 2;
-  int64_t size = 1, cut = type.getRank();
-  while (cut-- > 0) {
-    if (!llvm::is_contained(dims, cut))
-      continue;
-    if (size * shape[cut] > most)
-      break;
-    size *= shape[cut];
-  }
-  int64_t inner = most / size;
-  while (shape[cut] % inner != 0)
-    --inner;
-  if (size * inner < kLeastPart)
-    return std::nullopt;
-
-  Parts parts;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    if (dim == cut) {
-      parts.across.push_back(parts.shape.size());
-      parts.shape.push_back(shape[dim] / inner);
-    }
-    if (llvm::is_contained(dims, dim))
-      (dim < cut ? parts.across : parts.inside).push_back(parts.shape.size());
-    parts.shape.push_back(dim == cut ? inner : shape[dim]);
-  }
-  return parts;
 }
 
 /// The mean of each row, and the sum of its squared differences from it. Both keep the rank of the
@@ -122,20 +63,9 @@ public:
 
   /// Statistics of rows from those of their parts, which have equal sizes (Chan, Golub and LeVeque,
   /// "Updating Formulae and a Pairwise Algorithm for Computing Sample Variances").
-  Statistics of(Value input, const Parts &parts) {
+  Statistics of(Value input, const NormParts &parts) {
     Value split = reshapeTo(b, loc, input, parts.shape);
-    Statistics each = of(split, parts.inside, {});
-    double size = countOver(split, parts.inside);
-    Value mean = dividedBy(sum(b, loc, each.mean, parts.across), countOver(split, parts.across));
-    Value squares =
-        reduce(b, loc, {each.squares, each.mean, mean}, parts.across, zeroOf(b, loc, compute),
-               [&](OpBuilder &builder, Location inner, ValueRange args) {
-                 Value square = squaredDifference(builder, inner, args[1], args[2]);
-                 square = arith::MulFOp::create(builder, inner, square,
-                                                scalarConstant(builder, inner, compute, size));
-                 square = arith::AddFOp::create(builder, inner, args[0], square);
-                 return addInAnyOrder(builder, inner, args[3], square);
-               });
+    auto [mean, squares] = parts.areColumns ? ofColumns(split, parts) : ofRows(split, parts);
     SmallVector<int64_t> dims = parts.inside;
     llvm::append_range(dims, parts.across);
     // The split dim has one number of parts and one size.
@@ -145,6 +75,105 @@ public:
   }
 
 private:
+  Statistics ofRows(Value split, const NormParts &parts) {
+    Statistics each = of(split, parts.inside, {});
+    Value mean = dividedBy(sum(b, loc, each.mean, parts.across), countOver(split, parts.across));
+    Value squares =
+        reduce(b, loc, {each.squares, each.mean, mean}, parts.across, zeroOf(b, loc, compute),
+               [&](OpBuilder &builder, Location inner, ValueRange args) {
+                 return addPart(builder, inner, parts, args[3], args[0], args[1], args[2]);
+               });
+    return {mean, squares};
+  }
+
+  /// Statistics of parts whose neighboring elements belong to different rows: threads that read
+  /// along memory have no part of their own to keep in registers. So one reduction sums the
+  /// differences from the first element of the part, and their squares. The square of the sum,
+  /// which is subtracted, is at most `size` times the squared differences from the mean, because
+  /// the first element is one of them. So roundings grow by that factor at most.
+  Statistics ofColumns(Value split, const NormParts &parts) {
+    Value first = firstOf(split, parts.inside);
+    auto [sums, squaredSums] = sumsOfDifferences(split, first, parts.inside);
+    auto meanOf = [&](OpBuilder &builder, Location inner, Value sum, Value start) {
+      sum = arith::MulFOp::create(builder, inner, sum,
+                                  scalarConstant(builder, inner, compute, 1.0 / parts.size));
+      return arith::AddFOp::create(builder, inner, convertFloat(builder, inner, start, compute),
+                                   sum)
+          .getResult();
+    };
+    Value total = reduce(b, loc, {sums, first}, parts.across, zeroOf(b, loc, compute),
+                         [&](OpBuilder &builder, Location inner, ValueRange args) {
+                           return addInAnyOrder(builder, inner, args[2],
+                                                meanOf(builder, inner, args[0], args[1]));
+                         });
+    Value mean = dividedBy(total, countOver(split, parts.across));
+    Value squares = reduce(
+        b, loc, {sums, squaredSums, first, mean}, parts.across, zeroOf(b, loc, compute),
+        [&](OpBuilder &builder, Location inner, ValueRange args) {
+          Value own = arith::MulFOp::create(builder, inner, args[0], args[0]);
+          own = arith::MulFOp::create(builder, inner, own,
+                                      scalarConstant(builder, inner, compute, 1.0 / parts.size));
+          own = arith::SubFOp::create(builder, inner, args[1], own);
+          return addPart(builder, inner, parts, args[4], own,
+                         meanOf(builder, inner, args[0], args[2]), args[3]);
+        });
+    return {mean, squares};
+  }
+
+  /// The elements of `input` at index 0 of `dims`.
+  Value firstOf(Value input, ArrayRef<int64_t> dims) {
+    SmallVector<OpFoldResult> offsets(shapeOf(input).size(), b.getIndexAttr(0)),
+        strides(shapeOf(input).size(), b.getIndexAttr(1)), sizes;
+    for (int64_t size : keptShape(shapeOf(input), dims))
+      sizes.push_back(b.getIndexAttr(size));
+    return tensor::ExtractSliceOp::create(b, loc, input, offsets, sizes, strides);
+  }
+
+  /// The sums over `dims` of the differences of `input` and `start`, and of their squares.
+  std::pair<Value, Value> sumsOfDifferences(Value input, Value start, ArrayRef<int64_t> dims) {
+    ArrayRef<int64_t> shape = shapeOf(input);
+    SmallVector<int64_t> sizes;
+    SmallVector<AffineExpr> kept;
+    SmallVector<utils::IteratorType> iterators(shape.size(), utils::IteratorType::reduction);
+    for (auto [dim, size] : llvm::enumerate(shape)) {
+      if (llvm::is_contained(dims, dim))
+        continue;
+      iterators[dim] = utils::IteratorType::parallel;
+      sizes.push_back(size);
+      kept.push_back(b.getAffineDimExpr(dim));
+    }
+    MLIRContext *context = b.getContext();
+    AffineMap result = AffineMap::get(shape.size(), 0, kept, context);
+    Value zero = zeroOf(b, loc, compute);
+    SmallVector<Value> inits = {filled(b, loc, sizes, zero), filled(b, loc, sizes, zero)};
+    auto sums = linalg::GenericOp::create(
+        b, loc, TypeRange(inits), ValueRange{input, start}, inits,
+        ArrayRef{b.getMultiDimIdentityMap(shape.size()),
+                 broadcastMap(context, shapeOf(start), shape), result, result},
+        iterators, [&](OpBuilder &builder, Location inner, ValueRange args) {
+          Value difference =
+              arith::SubFOp::create(builder, inner, convertFloat(builder, inner, args[0], compute),
+                                    convertFloat(builder, inner, args[1], compute));
+          Value square = arith::MulFOp::create(builder, inner, difference, difference);
+          linalg::YieldOp::create(builder, inner,
+                                  {addInAnyOrder(builder, inner, args[2], difference),
+                                   addInAnyOrder(builder, inner, args[3], square)});
+        });
+    SmallVector<int64_t> whole = keptShape(shape, dims);
+    return {reshapeTo(b, loc, sums.getResult(0), whole),
+            reshapeTo(b, loc, sums.getResult(1), whole)};
+  }
+
+  /// Adds the squared differences of a part from `mean` to `soFar`: `own` are those from the part's
+  /// own mean.
+  Value addPart(OpBuilder &builder, Location inner, const NormParts &parts, Value soFar, Value own,
+                Value ownMean, Value mean) {
+    Value square = squaredDifference(builder, inner, ownMean, mean);
+    square = arith::MulFOp::create(builder, inner, square,
+                                   scalarConstant(builder, inner, compute, parts.size));
+    return addInAnyOrder(builder, inner, soFar, arith::AddFOp::create(builder, inner, own, square));
+  }
+
   Value dividedBy(Value sums, double count) {
     return broadcastGeneric(b, loc, cast<RankedTensorType>(sums.getType()), sums,
                             [&](OpBuilder &builder, Location inner, ValueRange args) {
@@ -179,7 +208,7 @@ struct LayerNormPattern : public OpConversionPattern<tcp::LayerNormOp> {
     ArrayRef<int64_t> dims = op.getDims();
     double count = countOver(input, dims), epsilon = op.getEpsilon().convertToDouble();
     StatisticsBuilder statistics(rewriter, loc, compute);
-    std::optional<Parts> parts = isCuda(op) ? partsOf(type, dims) : std::nullopt;
+    std::optional<NormParts> parts = isCuda(op) ? normPartsOf(type, dims) : std::nullopt;
     auto [first, last] = stepsOf(type.getShape(), dims);
     auto [mean, squares] = parts ? statistics.of(input, *parts) : statistics.of(input, first, last);
     Value scale = broadcastGeneric(

@@ -13,6 +13,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
+#include "passes/tcp_to_linalg/ReductionCut.h"
 #include "passes/tcp_to_linalg/ReductionUtils.h"
 
 namespace convoy {
@@ -21,6 +22,7 @@ namespace convoy {
 } // namespace convoy
 
 using namespace mlir;
+using namespace convoy;
 
 namespace {
 
@@ -28,64 +30,6 @@ struct SplitReductionsPass : public convoy::impl::SplitReductionsPassBase<SplitR
   using Base::Base;
   void runOnOperation() override;
 };
-
-/// Maximum length of a part, and of a reduction that is not split.
-constexpr int64_t kPart = 1 << 11, kLong = 4 * kPart;
-/// On a GPU, the number of parts of all sums over columns, if they have at least so many elements:
-/// with fewer parts, few threads read many elements one after another.
-constexpr int64_t kColumnParts = 1 << 19, kLeastPart = 64;
-
-/// The split of the loops: loops outside of `dim` become parallel, loops inside stay in a part, and
-/// `dim` becomes `parts` times `size` iterations, with `rest` remaining iterations. With one part
-/// `dim` belongs to the inside, with size one to the outside.
-struct Cut {
-  unsigned dim = 0;
-  int64_t parts = 1, size = 1, rest = 0;
-};
-
-/// The largest divisor of `number` in [most / 4, most], or `most` if there is none.
-int64_t partOf(int64_t number, int64_t most) {
-  for (int64_t divisor = most; divisor > 1 && divisor >= most / 4; --divisor)
-    if (number % divisor == 0)
-      return divisor;
-  return most;
-}
-
-int64_t length(linalg::GenericOp op) {
-  int64_t result = 1;
-  for (auto [iterator, range] :
-       llvm::zip_equal(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
-    if (iterator == utils::IteratorType::reduction)
-      result *= range;
-  return result;
-}
-
-/// The maximum length of a part of `op`.
-int64_t mostOf(linalg::GenericOp op) {
-  if (convoy::tcp::getTarget(op->getParentOfType<func::FuncOp>()) != convoy::tcp::Target::Cuda ||
-      op.getIteratorTypesArray().back() == utils::IteratorType::reduction)
-    return kPart;
-  int64_t points = 1;
-  for (int64_t range : op.getStaticLoopRanges())
-    points *= range;
-  return std::clamp<int64_t>(llvm::PowerOf2Ceil(points / kColumnParts), kLeastPart, kPart);
-}
-
-Cut chooseCut(linalg::GenericOp op) {
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  int64_t inside = 1, most = mostOf(op);
-  for (unsigned dim = ranges.size(); dim-- > 0;) {
-    if (op.getIteratorTypesArray()[dim] != utils::IteratorType::reduction)
-      continue;
-    if (inside * ranges[dim] <= most) {
-      inside *= ranges[dim];
-      continue;
-    }
-    int64_t size = partOf(ranges[dim], most / inside);
-    return {dim, ranges[dim] / size, size, ranges[dim] % size};
-  }
-  llvm_unreachable("a long reduction has a loop to split");
-}
 
 /// The op that combines two partial results and has a neutral element, or null.
 Operation *combinerOf(linalg::GenericOp op) {
@@ -128,21 +72,15 @@ llvm::SmallPtrSet<Value, 16> sourcesOf(ValueRange values, int64_t depth) {
 /// softmax. plan-group-rows makes one kernel of them, in which a block shares each row.
 bool isPartOfRows(linalg::GenericOp op) {
   constexpr int64_t kDepth = 3, kMostUsers = 32;
-  int64_t rows = 1;
-  for (auto [iterator, range] :
-       llvm::zip_equal(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
-    rows *= iterator == utils::IteratorType::parallel ? range : 1;
-  if (convoy::tcp::getTarget(op->getParentOfType<func::FuncOp>()) != convoy::tcp::Target::Cuda ||
-      length(op) > convoy::mostOfBlock(rows))
+  if (!isCuda(op) || lengthOf(op) > convoy::mostOfBlock(resultsOf(op)))
     return false;
   // Threads that share a row read along it.
   SmallVector<Value> full;
   for (OpOperand *input : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(input);
-    if (!map.isPermutation())
-      continue;
-    if (auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
-        last && op.getIteratorTypesArray()[last.getPosition()] == utils::IteratorType::reduction)
+    std::optional<unsigned> inner = innermostLoop(map, op.getStaticLoopRanges());
+    if (map.isPermutation() && inner &&
+        op.getIteratorTypesArray()[*inner] == utils::IteratorType::reduction)
       full.push_back(input->get());
   }
   llvm::SmallPtrSet<Value, 16> sources = sourcesOf(full, kDepth);
@@ -162,8 +100,8 @@ bool isPartOfRows(linalg::GenericOp op) {
 
 bool shouldSplit(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || !op.hasPureTensorSemantics() || op.hasIndexSemantics() ||
-      ShapedType::isDynamicShape(op.getStaticLoopRanges()) || length(op) <= kLong ||
-      !combinerOf(op))
+      ShapedType::isDynamicShape(op.getStaticLoopRanges()) || !combinerOf(op) ||
+      (lengthOf(op) <= kLongReduction && !isSlow(op)))
     return false;
   if (isPartOfRows(op))
     return false;
@@ -336,7 +274,7 @@ private:
   IRRewriter &rewriter;
   linalg::GenericOp op;
   Location loc;
-  Cut cut;
+  ReductionCut cut;
   SmallVector<int64_t> ranges;
   SmallVector<utils::IteratorType> iterators;
   Operation *combiner;

@@ -38,7 +38,8 @@ OTHERS = (
     "layer_norm_dims", "group_norm", "group_norm_odd", "group_norm_few", "group_norm_long",
     "group_norm_convs", "group_norm_long_convs", "group_norm_longest", "group_norm_single",
     "group_norm_parts", "group_norm_uneven_parts", "layer_norm_longest",
-    "instance_norm", "instance_norm_last", "layer_norm_channels",
+    "instance_norm", "instance_norm_last", "instance_norm_parts", "instance_norm_uneven_parts",
+    "layer_norm_channels",
     "softmax_heads", "softmax_flat", "sliced",
 )  # fmt: skip
 NAMES = (*(f"{name}-{rows}x{length}" for name in FUNCTIONS for rows, length in SIZES), *OTHERS)
@@ -117,6 +118,14 @@ def build(name: str):
         "instance_norm_last": lambda: (
             nn.Sequential(nn.Conv2d(8, 24, 1), nn.InstanceNorm2d(24), nn.Conv2d(24, 8, 1)),
             [(2, 8, 15, 17)],
+        ),
+        "instance_norm_parts": lambda: (
+            nn.Sequential(nn.Conv3d(3, 24, 1), nn.InstanceNorm3d(24), nn.Conv3d(24, 8, 1)),
+            [(1, 3, 32, 32, 32)],
+        ),
+        "instance_norm_uneven_parts": lambda: (
+            nn.Sequential(nn.Conv2d(8, 37, 1), nn.InstanceNorm2d(37), nn.Conv2d(37, 8, 1)),
+            [(3, 8, 45, 77)],
         ),
         "layer_norm_channels": lambda: (
             Function(

@@ -100,19 +100,22 @@ func.func @pad_rows(%x: memref<5x7xf32>, %out: memref<8x7xf32>) attributes {tcp.
 
 // -----
 
-// A reduction: the fill is the initial value, a warp shares a long row, and each thread has eight
-// loads in flight. The initial value of a sum is not in memory, so it is not counted.
+// A reduction: the fill is the initial value, and as many warps share a row as have all its loads in
+// flight at once, eight in each thread. Their sums are added in shared memory. The initial value of a
+// sum is not in memory, so it is not counted.
 // CHECK: bytes = 128128 : i64, location = "{{.*}}", name = "row_sums_reduce_add_0"
 // CHECK-LABEL: func @row_sums
-// CHECK: cudnn_backend.launch_kernel {{.*}} grid [4, 1, 1]
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [32, 1, 1] block [128, 1, 1]
 // CHECK-NOT: cudnn_backend.launch_kernel
-// CHECK: gpu.func @row_sums_reduce_add_0
-// CHECK: scf.for
-// CHECK-COUNT-8: memref.load
+// CHECK: gpu.func @row_sums_reduce_add_0({{.*}}) workgroup(%[[SUMS:.*]] : memref<4xf32, #gpu.address_space<workgroup>>)
+// CHECK-NOT: scf.for
+// CHECK-COUNT-8: memref.load %arg0
 // CHECK: arith.select
-// CHECK: scf.yield
 // CHECK-COUNT-5: gpu.shuffle xor
-// CHECK: memref.store
+// CHECK: memref.store %{{.*}}, %[[SUMS]]
+// CHECK: gpu.barrier
+// CHECK-COUNT-4: memref.load %[[SUMS]]
+// CHECK: memref.store %{{.*}}, %arg1
 func.func @row_sums(%x: memref<32x1000xf32>, %out: memref<32xf32>) attributes {tcp.target = "cuda"} {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%out : memref<32xf32>)
@@ -258,18 +261,19 @@ func.func @transposed_odd(%x: memref<33x40xf32>, %out: memref<40x33xf32>) attrib
 // -----
 
 // A mean over pixels of few channels-last images: 16 threads per channel, sectors of 16 channels,
-// all loads at once; then one thread sums the values in shared memory.
+// all loads at once; the two of a warp add by a shuffle, and one thread the sums in shared memory.
 // CHECK-LABEL: func @mean_pixels
 // CHECK: cudnn_backend.launch_kernel {{.*}} grid [128, 1, 1] block [256, 1, 1]
 // CHECK-NOT: cudnn_backend.launch_kernel
-// CHECK: gpu.func @mean_pixels_reduce_cast_add_mul_cast_0({{.*}}) workgroup(%[[ROWS:.*]] : memref<16x16xf32, #gpu.address_space<workgroup>>)
+// CHECK: gpu.func @mean_pixels_reduce_cast_add_mul_cast_0({{.*}}) workgroup(%[[ROWS:.*]] : memref<8x16xf32, #gpu.address_space<workgroup>>)
 // CHECK-NOT: scf.for
 // CHECK-COUNT-4: memref.load %arg0
 // CHECK: arith.select
+// CHECK: gpu.shuffle xor
 // CHECK: memref.store %{{.*}}, %[[ROWS]]
 // CHECK: gpu.barrier
 // CHECK: scf.if
-// CHECK-COUNT-16: memref.load %[[ROWS]]
+// CHECK-COUNT-8: memref.load %[[ROWS]]
 // CHECK: arith.mulf
 // CHECK: memref.store
 func.func @mean_pixels(%x: memref<1x7x7x2048xf16>, %out: memref<1x2048xf16>, %arena: memref<8192xi8>) attributes {tcp.target = "cuda"} {
@@ -301,14 +305,15 @@ func.func @mean_pixels(%x: memref<1x7x7x2048xf16>, %out: memref<1x2048xf16>, %ar
 
 // -----
 
-// Outputs that fill no block: threads past the end repeat the last one, and store nothing. Eight
-// loads per iteration.
+// Outputs that fill no block: threads past the end repeat the last one, and store nothing. Blocks are
+// large enough for all loads to be in flight at once, because there are few.
 // CHECK-LABEL: func @column_max
-// CHECK: cudnn_backend.launch_kernel {{.*}} grid [4, 1, 1] block [256, 1, 1]
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [4, 1, 1] block [1024, 1, 1]
 // CHECK: gpu.func @column_max_transpose_reduce_max_0({{.*}}) workgroup(%{{.*}} : memref<32x8xf32, #gpu.address_space<workgroup>>)
 // CHECK: arith.minui
-// CHECK: scf.for
+// CHECK-NOT: scf.for
 // CHECK-COUNT-8: memref.load %arg0
+// CHECK-COUNT-2: gpu.shuffle xor
 // CHECK: gpu.barrier
 // CHECK: arith.cmpi ult
 // CHECK: memref.load %arg1
@@ -404,6 +409,37 @@ func.func @nested(%x: memref<3xi64>, %y: memref<3xi64>) attributes {tcp.target =
     }
     %r = arith.addi %half, %one : i64
     linalg.yield %r : i64
+  }
+  return
+}
+
+// -----
+
+// A reduction with two results: the threads of a block share both.
+// CHECK-LABEL: func @two_sums
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [2, 1, 1] block [1024, 1, 1]
+// CHECK: gpu.func @two_sums_transpose_reduce_cast_add_0({{.*}}) workgroup(%[[SUMS:.*]] : memref<32x16xf32, #gpu.address_space<workgroup>>, %[[SQUARES:.*]] : memref<32x16xf32, #gpu.address_space<workgroup>>)
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32, f32)
+// CHECK-COUNT-2: gpu.shuffle xor
+// CHECK: memref.store %{{.*}}, %[[SUMS]]
+// CHECK: memref.store %{{.*}}, %[[SQUARES]]
+// CHECK: gpu.barrier
+// CHECK-COUNT-32: memref.load %[[SUMS]]
+// CHECK-COUNT-32: memref.load %[[SQUARES]]
+// CHECK: memref.store %{{.*}}, %arg1
+// CHECK: memref.store %{{.*}}, %arg2
+func.func @two_sums(%x: memref<2000x32xf16>, %sum: memref<32xf32>, %square: memref<32xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%sum : memref<32xf32>)
+  linalg.fill ins(%zero : f32) outs(%square : memref<32xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<2000x32xf16>) outs(%sum, %square : memref<32xf32>, memref<32xf32>) {
+  ^bb0(%a: f16, %s: f32, %q: f32):
+    %wide = arith.extf %a : f16 to f32
+    %r = arith.addf %s, %wide : f32
+    %p = arith.mulf %wide, %wide : f32
+    %t = arith.addf %q, %p : f32
+    linalg.yield %r, %t : f32, f32
   }
   return
 }

@@ -103,3 +103,18 @@ func.func @group_norm_narrow(%x: tensor<2x65536x32x2xf16>) -> tensor<2x65536x32x
   %0 = tcp.layer_norm %x {dims = array<i64: 1, 3>, epsilon = 1.0e-5 : f64} : tensor<2x65536x32x2xf16> -> tensor<2x65536x32x2xf16>
   return %0 : tensor<2x65536x32x2xf16>
 }
+
+// Interleaved rows, as in an instance norm of a channels-last image, have parts of which one reduction
+// sums the differences from the first element, and their squares.
+// CHECK-LABEL: func.func @instance_norm_parts
+// CHECK: tensor.expand_shape %{{.*}} {{\[}}[0], [1, 2], [3]] output_shape [64, 4, 256, 32]
+// CHECK: tensor.extract_slice %{{.*}}[0, 0, 0, 0] [64, 4, 1, 32] [1, 1, 1, 1]
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "parallel"]{{.*}} outs(%{{.*}}, %{{.*}} : tensor<64x4x32xf32>, tensor<64x4x32xf32>)
+// CHECK-NOT: tensor<64x1024x32xf16>
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "reduction", "parallel", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x32xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "reduction", "parallel", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x32xf32>)
+// CHECK: math.sqrt
+func.func @instance_norm_parts(%x: tensor<64x1024x32xf16>) -> tensor<64x1024x32xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.layer_norm %x {dims = array<i64: 0, 1>, epsilon = 1.0e-5 : f64} : tensor<64x1024x32xf16> -> tensor<64x1024x32xf16>
+  return %0 : tensor<64x1024x32xf16>
+}

@@ -108,3 +108,36 @@ func.func @norm(%x: tensor<4x50000xf32>) -> tensor<4x50000xf32> attributes {tcp.
   } -> tensor<4x50000xf32>
   return %y : tensor<4x50000xf32>
 }
+
+// On a GPU the parts take the least time: a few blocks would read 32768 rows of 32 elements in 32
+// turns. The reduced dim of size 1 is no row.
+// CHECK-LABEL: @few_columns
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<32x32xf32>)
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<32x32xf32>) outs(%arg1 : tensor<32xf32>)
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @few_columns(%x: tensor<32768x32x1xf16>, %init: tensor<32xf32>) -> tensor<32xf32> attributes {tcp.target = "cuda"} {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d1)>], iterator_types = ["reduction", "parallel", "reduction"]}
+      ins(%x : tensor<32768x32x1xf16>) outs(%init : tensor<32xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %1 = arith.extf %in : f16 to f32
+    %2 = arith.addf %out, %1 fastmath<reassoc> : f32
+    linalg.yield %2 : f32
+  } -> tensor<32xf32>
+  return %0 : tensor<32xf32>
+}
+
+// One kernel is faster if the threads of a block read what it reduces in a few turns.
+// CHECK-LABEL: @few_turns
+// CHECK: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @few_turns(%x: tensor<4096x16xf32>, %init: tensor<16xf32>) -> tensor<16xf32> attributes {tcp.target = "cuda"} {
+  %0 = linalg.generic {indexing_maps = [#row, #last], iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<4096x16xf32>) outs(%init : tensor<16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %1 = arith.maximumf %out, %in : f32
+    linalg.yield %1 : f32
+  } -> tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
