@@ -29,9 +29,9 @@
 
 enum {
   kMaxThreads = 256,
-  kSpins = 2000,        /* polls for work before sleeping, about 50 us */
-  kChunksPerThread = 4, /* small chunks balance cores of different speed, large ones have better
-                           cache locality */
+  kSpins = 2000, /* polls for work before sleeping, about 50 us */
+  kShares = 3, /* a chunk is this part of a thread's share of what is left: large chunks have better
+                  cache locality, and small ones at the end balance cores of different speed */
 };
 
 typedef void (*Body)(void *, int64_t, int64_t);
@@ -44,7 +44,7 @@ static struct {
 
   Body body;
   void *environment;
-  int64_t end, chunk;
+  int64_t end, pieces;
   _Atomic int64_t next;
   _Atomic uint32_t epoch; /* counts loops; workers wait for it to change */
   _Atomic int32_t sleepers;
@@ -84,12 +84,14 @@ static void futex_wake_all(_Atomic uint32_t *word) {
 }
 
 static void run_chunks(void) {
-  for (;;) {
-    int64_t first = atomic_fetch_add_explicit(&pool.next, pool.chunk, memory_order_relaxed);
-    if (first >= pool.end)
-      return;
-    int64_t last = first + pool.chunk;
-    pool.body(pool.environment, first, last < pool.end ? last : pool.end);
+  int64_t first = atomic_load_explicit(&pool.next, memory_order_relaxed);
+  while (first < pool.end) {
+    int64_t last = first + (pool.end - first + pool.pieces - 1) / pool.pieces;
+    if (!atomic_compare_exchange_weak_explicit(&pool.next, &first, last, memory_order_relaxed,
+                                               memory_order_relaxed))
+      continue; /* `first` is where the other thread's chunk ends */
+    pool.body(pool.environment, first, last);
+    first = atomic_load_explicit(&pool.next, memory_order_relaxed);
   }
 }
 
@@ -160,10 +162,9 @@ __attribute__((destructor)) static void stop(void) {
     pthread_join(pool.workers[i], NULL);
 }
 
-static int64_t piece_of(int64_t count) {
+static int64_t pieces(void) {
   int threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
-  int64_t pieces = (int64_t)(threads ? threads : 1) * kChunksPerThread;
-  return (count + pieces - 1) / pieces;
+  return (int64_t)(threads ? threads : 1) * kShares;
 }
 
 /* Called by the holder. */
@@ -171,7 +172,7 @@ static void run_on_all(Body body, void *environment, int64_t begin, int64_t end)
   pool.body = body;
   pool.environment = environment;
   pool.end = end;
-  pool.chunk = piece_of(end - begin);
+  pool.pieces = pieces();
   atomic_store_explicit(&pool.next, begin, memory_order_relaxed);
   atomic_store(&pool.open, 1);
   atomic_fetch_add(&pool.epoch, 1);
@@ -188,7 +189,6 @@ static void run_on_all(Body body, void *environment, int64_t begin, int64_t end)
 }
 
 static void run_here(Body body, void *environment, int64_t begin, int64_t end) {
-  int64_t count = end - begin;
   while (begin < end) {
     pid_t self = getpid();
     if (end - begin > 1 && try_acquire(self)) {
@@ -203,7 +203,7 @@ static void run_here(Body body, void *environment, int64_t begin, int64_t end) {
       return;
     }
     /* Another loop is running: run one chunk on this thread, then try again. */
-    int64_t last = begin + piece_of(count) < end ? begin + piece_of(count) : end;
+    int64_t last = begin + (end - begin + pieces() - 1) / pieces();
     body(environment, begin, last);
     begin = last;
   }
