@@ -6,10 +6,9 @@
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "passes/Passes.h"
 #include "passes/common/Sizes.h"
-#include "passes/cpu_codegen/Contraction.h"
+#include "passes/cpu_codegen/TransposeLoops.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_CPULOOPSPASS
@@ -130,74 +129,6 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
     });
 }
 
-/// Elements along each side of the blocks of a transpose: a block of the input and one of the
-/// output are 16 cache lines each.
-constexpr int64_t kTransposeBlock = 16;
-
-/// The dim along which an input of `op` is contiguous while the output, contiguous along the last
-/// dim, is not; nullopt if there is none, or if the loops would be short.
-std::optional<unsigned> transposedDim(linalg::LinalgOp op) {
-  unsigned last = op.getNumLoops() - 1;
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  if (op.getNumReductionLoops() != 0 || op.getNumDpsInits() != 1 || op.getNumLoops() < 2 ||
-      ranges[last] < kTransposeBlock / 2)
-    return std::nullopt;
-  auto stridesOf = [&](OpOperand *operand) -> FailureOr<SmallVector<int64_t>> {
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    if (!map.isProjectedPermutation())
-      return failure();
-    return convoy::loopStrides(operand->get(), map);
-  };
-  FailureOr<SmallVector<int64_t>> output = stridesOf(op.getDpsInitOperand(0));
-  if (failed(output) || (*output)[last] != 1)
-    return std::nullopt;
-  for (OpOperand *operand : op.getDpsInputOperands()) {
-    FailureOr<SmallVector<int64_t>> input = stridesOf(operand);
-    if (failed(input) || (*input)[last] < kTransposeBlock)
-      continue;
-    for (unsigned dim = 0; dim < last; ++dim)
-      if ((*input)[dim] == 1 && ranges[dim] >= kTransposeBlock / 2)
-        return dim;
-  }
-  return std::nullopt;
-}
-
-/// The op with its loops in `order`; `op`, or an equal generic, if that is not possible.
-linalg::LinalgOp reordered(RewriterBase &rewriter, linalg::LinalgOp op, ArrayRef<unsigned> order) {
-  rewriter.setInsertionPoint(op);
-  FailureOr<linalg::GenericOp> generic = isa<linalg::GenericOp>(op)
-                                             ? FailureOr(cast<linalg::GenericOp>(op))
-                                             : linalg::generalizeNamedOp(rewriter, op);
-  if (failed(generic))
-    return op;
-  FailureOr<linalg::GenericOp> result = linalg::interchangeGenericOp(rewriter, *generic, order);
-  return cast<linalg::LinalgOp>((succeeded(result) ? *result : *generic).getOperation());
-}
-
-/// Moves `dim` to the place before the last, if possible.
-linalg::LinalgOp moveBeforeLast(RewriterBase &rewriter, linalg::LinalgOp op, unsigned dim) {
-  SmallVector<unsigned> order;
-  for (unsigned each = 0; each + 1 < op.getNumLoops(); ++each)
-    if (each != dim)
-      order.push_back(each);
-  order.append({dim, op.getNumLoops() - 1});
-  return reordered(rewriter, op, order);
-}
-
-/// Makes the two innermost loops iterate over square blocks, with loops over each block in them.
-/// Updates the `ranges` of these loops.
-void iterateOverBlocks(ArrayRef<Operation *> loops, MutableArrayRef<int64_t> ranges) {
-  auto last = cast<scf::ForOp>(loops.back()), near = cast<scf::ForOp>(loops[loops.size() - 2]);
-  OpBuilder builder(cast<scf::ForOp>(loops.front()));
-  Value size = arith::ConstantIndexOp::create(builder, near.getLoc(), kTransposeBlock);
-  mlir::tile({near, last}, {size, size}, last);
-  // Instead of products of the old steps, which are inside the loops.
-  near.setStep(size);
-  last.setStep(size);
-  for (int64_t &range : ranges.take_back(2))
-    range = llvm::divideCeil(range, kTransposeBlock);
-}
-
 /// Whether a step along `dim` accesses a nearby element of each input: at most the last index
 /// depends on the dim.
 bool isNear(linalg::LinalgOp op, unsigned dim) {
@@ -267,7 +198,7 @@ linalg::LinalgOp interchange(RewriterBase &rewriter, linalg::LinalgOp op) {
     if (dim != inner)
       order.push_back(dim);
   order.push_back(inner);
-  return reordered(rewriter, op, order);
+  return convoy::reordered(rewriter, op, order);
 }
 
 } // namespace
@@ -292,9 +223,9 @@ void CpuLoopsPass::runOnOperation() {
       return signalPassFailure();
     }
     op = interchange(rewriter, op);
-    std::optional<unsigned> transposed = transposedDim(op);
+    std::optional<unsigned> transposed = convoy::transposedDim(op);
     if (transposed)
-      op = moveBeforeLast(rewriter, op, *transposed);
+      op = convoy::moveBeforeLast(rewriter, op, *transposed);
     rewriter.setInsertionPoint(op);
     SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -306,7 +237,7 @@ void CpuLoopsPass::runOnOperation() {
     }
     int64_t work = llvm::product_of(ranges);
     if (transposed)
-      iterateOverBlocks(*loops, ranges);
+      convoy::iterateOverBlocks(*loops, ranges);
     if (outermost && loops->size() == ranges.size())
       parallelize(rewriter, iterators, ranges, *loops, work);
     // Last, because this replaces the innermost loop.

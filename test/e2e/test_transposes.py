@@ -17,6 +17,9 @@ CASES = (
     ((7, 9, 8), (2, 1, 0)),
     ((3, 20, 5, 40), (3, 2, 1, 0)),
     ((1, 16), (1, 0)),
+    # Neighbours of the input are in a dim that is shorter than a block.
+    ((144, 40, 4), (2, 1, 0)),
+    ((33, 20, 2), (2, 1, 0)),
 )
 
 

@@ -146,3 +146,28 @@ func.func @few_channels(%x: memref<2x3x100x40xf32>, %y: memref<2x100x40x3xf32>) 
   }
   return
 }
+
+// -----
+
+// Neighbours of the input are in a dim of 4, and 16 rows of it are 4 cache lines: blocks of rows.
+
+#input = affine_map<(p, n, c) -> (c, n, p)>
+#output = affine_map<(p, n, c) -> (p, n, c)>
+
+// CHECK-LABEL: func.func @few_neighbours
+// CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 16 : index
+// CHECK:         scf.parallel
+// CHECK:           %[[N:.*]] = arith.muli %{{.*}}, %[[BLOCK]]
+// CHECK:           scf.for %[[C:.*]] = %{{.*}} to %{{.*}} step %[[BLOCK]]
+// CHECK:             scf.for %[[ROW:.*]] = %[[N]] to %{{.*}} step
+// CHECK:               scf.for %[[CHANNEL:.*]] = %[[C]] to
+// CHECK:                 memref.load %{{.*}}[%[[CHANNEL]], %[[ROW]], %{{.*}}]
+// CHECK:                 memref.store %{{.*}}, %{{.*}}[%{{.*}}, %[[ROW]], %[[CHANNEL]]]
+func.func @few_neighbours(%x: memref<144x256x4xf32>, %y: memref<4x256x144xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #output], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : memref<144x256x4xf32>) outs(%y : memref<4x256x144xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.absf %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
