@@ -208,6 +208,28 @@ def TcpDecomposeConvTransposePass : StaticShapesPass<"tcp-decompose-conv-transpo
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
 }
 
+def TcpTrimWindowsPass : StaticShapesPass<"tcp-trim-windows", "::mlir::func::FuncOp"> {
+  let summary = "drop taps of convolutions that read only padding";
+  let description = [{
+    Taps at either end of a window that read padding for each output, as those of a dilation that is
+    larger than the image, are dropped from the weights and the padding.
+
+    ```mlir
+    %y = tcp.conv1d %x, %w {dilation = array<i64: 8>, pad = array<i64: 8, 8>, stride = array<i64: 1>}
+        : tensor<1x4x6xf32>, tensor<5x4x3xf32> -> tensor<1x5x6xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %v = tcp.slice %w {sizes = array<i64: 5, 4, 1>, starts = array<i64: 0, 0, 1>, strides = array<i64: 1, 1, 1>}
+        : tensor<5x4x3xf32> -> tensor<5x4x1xf32>
+    %y = tcp.conv1d %x, %v {dilation = array<i64: 8>, pad = array<i64: 0, 0>, stride = array<i64: 1>}
+        : tensor<1x4x6xf32>, tensor<5x4x1xf32> -> tensor<1x5x6xf32>
+    ```
+  }];
+}
+
 def TcpRaiseActivationsPass : StaticShapesPass<"tcp-raise-activations", "::mlir::func::FuncOp"> {
   let summary = "find activations that are written as arithmetic";
   let description = [{

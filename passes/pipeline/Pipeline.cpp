@@ -45,6 +45,7 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
   if (isFor(options, tcp::Target::Cpu))
     pm.addNestedPass<func::FuncOp>(createTcpDecomposeConvGradientsPass());
   pm.addNestedPass<func::FuncOp>(createTcpDecomposeConvTransposePass());
+  pm.addNestedPass<func::FuncOp>(createTcpTrimWindowsPass());
   // Before the type changes, so that the numbers of formulas are not rounded.
   pm.addNestedPass<func::FuncOp>(createTcpRaiseActivationsPass());
   // Scales are folded before the type changes, so that they are rounded once.
