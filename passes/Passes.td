@@ -1405,7 +1405,8 @@ def CpuContractionsPass : Pass<"cpu-contractions", "::mlir::func::FuncOp"> {
     products are sums over the frames of the window.
 
     Other f32 reductions, such as poolings, keep vectors of results in registers if neighbouring
-    results reduce neighbouring elements.
+    results reduce neighbouring elements. Those of contiguous elements, such as the maximum of a
+    softmax, have vectors of partial results.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16", "f32 elements per vector register">,
                  Option<"registers", "registers", "int64_t", "32", "number of vector registers">];

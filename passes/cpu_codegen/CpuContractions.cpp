@@ -10,6 +10,7 @@
 #include "passes/common/Sizes.h"
 #include "passes/cpu_codegen/ContractionEmit.h"
 #include "passes/cpu_codegen/ReductionEmit.h"
+#include "passes/cpu_codegen/RowReductionEmit.h"
 #include "passes/cpu_codegen/WinogradEmit.h"
 #include "passes/cpu_codegen/WinogradTiles.h"
 
@@ -74,7 +75,8 @@ void CpuContractionsPass::runOnOperation() {
   for (linalg::LinalgOp product : products) {
     OpBuilder builder(product);
     if (lower(builder, product, {}, {}) ||
-        convoy::emitReduction(builder, product, {lanes, registers}))
+        convoy::emitReduction(builder, product, {lanes, registers}) ||
+        convoy::emitRowReduction(builder, product, {lanes, registers}))
       product.erase();
   }
 }

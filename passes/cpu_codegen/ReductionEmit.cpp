@@ -32,31 +32,6 @@ struct Reduction {
   SmallVector<SmallVector<int64_t>> strides; ///< of each operand, the output last; empty if unused
 };
 
-bool isStaticF32(Value value) {
-  auto type = dyn_cast<MemRefType>(value.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  return type && type.hasStaticShape() && type.getElementType().isF32() &&
-         succeeded(type.getStridesAndOffset(strides, offset)) && !ShapedType::isDynamic(offset) &&
-         llvm::none_of(strides, ShapedType::isDynamic);
-}
-
-/// The fill of the output of `op`, if it is directly before and `op` overwrites all of it.
-linalg::FillOp fillBefore(linalg::LinalgOp op, int64_t results) {
-  Value output = op.getDpsInits()[0];
-  if (cast<MemRefType>(output.getType()).getNumElements() != results)
-    return {};
-  for (Operation *each = op->getPrevNode(); each; each = each->getPrevNode()) {
-    if (auto fill = dyn_cast<linalg::FillOp>(each))
-      return fill.getOutputs()[0] == output && fill.getInputs()[0].getType().isF32()
-                 ? fill
-                 : linalg::FillOp();
-    if (!isMemoryEffectFree(each))
-      return {};
-  }
-  return {};
-}
-
 /// Describes `op`, or returns nullopt if it has another form.
 std::optional<Reduction> match(linalg::LinalgOp op, VectorUnit unit) {
   if (!op.hasPureBufferSemantics() || op.getNumDpsInits() != 1 || op.hasIndexSemantics() ||
@@ -239,6 +214,30 @@ void Emitter::run() {
 }
 
 } // namespace
+
+bool isStaticF32(Value value) {
+  auto type = dyn_cast<MemRefType>(value.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return type && type.hasStaticShape() && type.getElementType().isF32() &&
+         succeeded(type.getStridesAndOffset(strides, offset)) && !ShapedType::isDynamic(offset) &&
+         llvm::none_of(strides, ShapedType::isDynamic);
+}
+
+linalg::FillOp fillBefore(linalg::LinalgOp op, int64_t results) {
+  Value output = op.getDpsInits()[0];
+  if (cast<MemRefType>(output.getType()).getNumElements() != results)
+    return {};
+  for (Operation *each = op->getPrevNode(); each; each = each->getPrevNode()) {
+    if (auto fill = dyn_cast<linalg::FillOp>(each))
+      return fill.getOutputs()[0] == output && fill.getInputs()[0].getType().isF32()
+                 ? fill
+                 : linalg::FillOp();
+    if (!isMemoryEffectFree(each))
+      return {};
+  }
+  return {};
+}
 
 bool emitReduction(OpBuilder &builder, linalg::LinalgOp reduction, VectorUnit unit) {
   std::optional<Reduction> found = match(reduction, unit);

@@ -17,6 +17,13 @@ namespace convoy {
 /// erased.
 bool emitReduction(mlir::OpBuilder &builder, mlir::linalg::LinalgOp reduction, VectorUnit unit);
 
+/// Whether `value` is a memref of f32 with a static shape, strides and offset.
+bool isStaticF32(mlir::Value value);
+
+/// The fill of the output of `op`, which has `results` results, if it is directly before and `op`
+/// overwrites all of it; null otherwise.
+mlir::linalg::FillOp fillBefore(mlir::linalg::LinalgOp op, int64_t results);
+
 } // namespace convoy
 
 #endif // CONVOY_PASSES_CPU_CODEGEN_REDUCTIONEMIT_H

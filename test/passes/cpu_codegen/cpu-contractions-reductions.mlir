@@ -97,3 +97,54 @@ func.func @other_forms(%x: memref<16x16xf32>, %y: memref<16xf32>, %few: memref<9
   }
   return
 }
+
+// -----
+
+#rows = affine_map<(a, b, c) -> (a, b, c)>
+#results = affine_map<(a, b, c) -> (a, b)>
+
+// The maximum of 21 contiguous elements: three vectors of partial results, of which the last has 5
+// elements. The dims of the results are one loop.
+
+// CHECK-LABEL: func.func @row_max
+// CHECK-NOT:     linalg
+// CHECK:         scf.parallel {{.*}} to (%c1200)
+// CHECK-NOT:       arith.remui
+// CHECK-COUNT-2:   vector.load {{.*}} : memref<25200xf32>, vector<8xf32>
+// CHECK:           %[[LAST:.*]] = vector.maskedload
+// CHECK:           %[[MAX:.*]] = arith.maximumf %{{.*}}, %[[LAST]] : vector<8xf32>
+// CHECK:           arith.select %{{.*}}, %[[MAX]], %{{.*}} : vector<8xi1>, vector<8xf32>
+// CHECK-COUNT-2:   arith.maximumf {{.*}} : vector<8xf32>
+// CHECK:           %[[R:.*]] = vector.reduction <maximumf>, %{{.*}}, %{{.*}} : vector<8xf32> into f32
+// CHECK:           memref.store %[[R]]
+// CHECK-NOT:     linalg
+func.func @row_max(%x: memref<30x40x21xf32>, %y: memref<30x40xf32>) attributes {tcp.target = "cpu"} {
+  %low = arith.constant 0xFF800000 : f32
+  linalg.fill ins(%low : f32) outs(%y : memref<30x40xf32>)
+  linalg.generic {indexing_maps = [#rows, #results], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x : memref<30x40x21xf32>) outs(%y : memref<30x40xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.maximumf %o, %a : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
+// -----
+
+#rows = affine_map<(a, c) -> (a, c)>
+#results = affine_map<(a, c) -> (a)>
+
+// A sum in the order of the elements has no vectors.
+
+// CHECK-LABEL: func.func @ordered_sum
+// CHECK:         linalg.generic
+func.func @ordered_sum(%x: memref<30x40xf32>, %y: memref<30xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#rows, #results], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<30x40xf32>) outs(%y : memref<30xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
