@@ -1076,11 +1076,10 @@ def PackCpuWeightsPass : Pass<"plan-pack-cpu-weights", "::mlir::ModuleOp"> {
   let description = [{
     The filter of `linalg.conv_2d_nhwc_hwcf`, R x S x C x K in f32, becomes K/block x R x S x C x
     block, that of `linalg.conv_3d_ndhwc_dhwcf` likewise, and the right factor of `linalg.matmul`,
-    C x K, becomes K/block x C x block, if it is a prepared weight and `block` divides K.
-    `@prepare_weights` packs it, and the convolution or product becomes an equivalent
-    `linalg.generic`. A product of many blocks of columns that `block` does not divide, such as the
-    logits of a vocabulary, is split into the whole blocks and the rest, whose block is padded with
-    zeros.
+    C x K, becomes K/block x C x block, if it is a prepared weight. `@prepare_weights` packs it, and the
+    convolution or product becomes an equivalent `linalg.generic`, with loops over the blocks and in a
+    block. If `block` does not divide K, the last block is filled with zeros, and the op has one loop
+    over all channels k, which reads the filter at k floordiv block and k mod block.
   }];
   let options = [Option<"block", "block", "int64_t", "32", "output channels per block; 0 disables packing">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];

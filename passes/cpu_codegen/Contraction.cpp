@@ -2,6 +2,7 @@
 
 #include "passes/cpu_codegen/Contraction.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/cpu_codegen/ContractionEpilogue.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -9,54 +10,7 @@ using namespace mlir;
 namespace convoy {
 namespace {
 
-/// Element strides of a static strided memref; failure otherwise.
-FailureOr<SmallVector<int64_t>> stridesOf(Value value) {
-  auto type = dyn_cast<MemRefType>(value.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (!type || !type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)) ||
-      ShapedType::isDynamic(offset) || llvm::any_of(strides, ShapedType::isDynamic))
-    return failure();
-  return strides;
-}
-
 bool isF32(Value value) { return cast<MemRefType>(value.getType()).getElementType().isF32(); }
-
-/// The loop dims of the epilogue, named as in PixelBuffer; -1 if absent.
-struct OutputDims {
-  int n = -1, h = -1, w = -1, k = -1, g = -1;
-};
-
-/// Strides of an operand of the epilogue along the output's dims.
-FailureOr<PixelBuffer> describe(Value value, AffineMap map, const OutputDims &dims) {
-  FailureOr<SmallVector<int64_t>> strides = stridesOf(value);
-  if (failed(strides) || map.getNumResults() != strides->size())
-    return failure();
-  PixelBuffer buffer{value};
-  for (auto [expr, stride] : llvm::zip_equal(map.getResults(), *strides)) {
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr); constant && constant.getValue() == 0)
-      continue;
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    if (!dim)
-      return failure();
-    int position = dim.getPosition();
-    if (position == dims.n)
-      buffer.n += stride;
-    else if (position == dims.h)
-      buffer.h += stride;
-    else if (position == dims.w)
-      buffer.w += stride;
-    else if (position == dims.k)
-      buffer.k += stride;
-    else if (position == dims.g)
-      buffer.g += stride;
-    else
-      return failure();
-  }
-  if (buffer.k != 0 && buffer.k != 1)
-    return failure();
-  return buffer;
-}
 
 /// Removes loops with one trip, and merges a loop with the next one if their elements are
 /// contiguous.
@@ -96,6 +50,51 @@ bool coefficients(AffineExpr expr, MutableArrayRef<int64_t> result) {
   return true;
 }
 
+/// The stride of each of `loops` loops in a memref with `indices` and `strides`.
+FailureOr<SmallVector<int64_t>> stridesOfLoops(unsigned loops, ArrayRef<AffineExpr> indices,
+                                               ArrayRef<int64_t> strides) {
+  SmallVector<int64_t> result(loops, 0);
+  for (auto [expr, stride] : llvm::zip_equal(indices, strides)) {
+    SmallVector<int64_t> part(loops, 0);
+    if (!coefficients(expr, part))
+      return failure();
+    for (auto [sum, coefficient] : llvm::zip_equal(result, part))
+      if (coefficient != 0)
+        sum = ShapedType::isDynamic(stride) ? stride : sum + coefficient * stride;
+  }
+  return result;
+}
+
+/// A packed filter whose last block is not whole: the loop over all channels, the channels in a
+/// block, and the stride between blocks.
+struct PartialBlocks {
+  unsigned loop;
+  int64_t block, stride;
+};
+
+/// Takes `k floordiv block` and `k mod block`, the indices of loop k in such a filter, from
+/// `indices` and `strides`; nullopt if there are none.
+std::optional<PartialBlocks> takePartialBlocks(SmallVectorImpl<AffineExpr> &indices,
+                                               SmallVectorImpl<int64_t> &strides) {
+  if (indices.empty() || indices.back().getKind() != AffineExprKind::Mod || strides.back() != 1)
+    return std::nullopt;
+  auto inBlock = cast<AffineBinaryOpExpr>(indices.back());
+  auto loop = dyn_cast<AffineDimExpr>(inBlock.getLHS());
+  auto block = dyn_cast<AffineConstantExpr>(inBlock.getRHS());
+  if (!loop || !block)
+    return std::nullopt;
+  auto *blocks = llvm::find(indices, loop.floorDiv(block));
+  if (blocks == indices.end())
+    return std::nullopt;
+  auto *stride = strides.begin() + (blocks - indices.begin());
+  PartialBlocks found{loop.getPosition(), block.getValue(), *stride};
+  indices.erase(blocks);
+  strides.erase(stride);
+  indices.pop_back();
+  strides.pop_back();
+  return found;
+}
+
 /// Whether the body is out + a * b, as in linalg's named products, and does not use a third input.
 bool isMultiplyAdd(linalg::LinalgOp op) {
   Block *body = op.getBlock();
@@ -117,21 +116,23 @@ bool isMultiplyAdd(linalg::LinalgOp op) {
 
 } // namespace
 
+FailureOr<SmallVector<int64_t>> staticStrides(Value value) {
+  auto type = dyn_cast<MemRefType>(value.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || !type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset) || llvm::any_of(strides, ShapedType::isDynamic))
+    return failure();
+  return strides;
+}
+
 FailureOr<SmallVector<int64_t>> loopStrides(Value value, AffineMap map) {
   auto type = dyn_cast<MemRefType>(value.getType());
-  SmallVector<int64_t> strides, result(map.getNumDims(), 0);
+  SmallVector<int64_t> strides;
   int64_t offset;
   if (!type || failed(type.getStridesAndOffset(strides, offset)))
     return failure();
-  for (auto [expr, stride] : llvm::zip_equal(map.getResults(), strides)) {
-    SmallVector<int64_t> part(map.getNumDims(), 0);
-    if (!coefficients(expr, part))
-      return failure();
-    for (auto [sum, coefficient] : llvm::zip_equal(result, part))
-      if (coefficient != 0)
-        sum = ShapedType::isDynamic(stride) ? stride : sum + coefficient * stride;
-  }
-  return result;
+  return stridesOfLoops(map.getNumDims(), map.getResults(), strides);
 }
 
 FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp fill,
@@ -143,10 +144,14 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
         output = product.getDpsInits()[0];
   SmallVector<AffineMap> maps = product.getIndexingMapsArray();
   if (llvm::any_of(ValueRange{input, filter, output},
-                   [](Value value) { return failed(stridesOf(value)) || !isF32(value); }))
+                   [](Value value) { return failed(staticStrides(value)) || !isF32(value); }))
     return failure();
+  SmallVector<AffineExpr> filterIndices(maps[1].getResults());
+  SmallVector<int64_t> filterStrides = *staticStrides(filter);
+  std::optional<PartialBlocks> partial = takePartialBlocks(filterIndices, filterStrides);
   FailureOr<SmallVector<int64_t>> in = loopStrides(input, maps[0]),
-                                  weights = loopStrides(filter, maps[1]),
+                                  weights = stridesOfLoops(maps[1].getNumDims(), filterIndices,
+                                                           filterStrides),
                                   out = loopStrides(output, maps.back());
   if (failed(in) || failed(weights) || failed(out))
     return failure();
@@ -162,7 +167,7 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
   int n = -1, h = -1, w = -1, k = -1, g = -1, inBlock = -1;
   SmallVector<int> reductions;
   OutputDims dims; // for the epilogue: one for each dim of the output
-  if (isa<linalg::Conv2DNhwcHwcfOp>(product)) {
+  if (isa<linalg::Conv2DNhwcHwcfOp>(product) || (partial && ranges.size() == 7)) {
     n = 0, h = 1, w = 2, k = 3;
     reductions = {4, 5, 6};
     dims = {0, 1, 2, 3};
@@ -170,7 +175,7 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     n = 0, h = 1, w = 2, k = 3;
     reductions = {4, 5};
     dims = {0, 1, 2, 3};
-  } else if (isa<linalg::MatmulOp>(product)) {
+  } else if (isa<linalg::MatmulOp>(product) || (partial && ranges.size() == 3)) {
     w = 0, k = 1;
     reductions = {2};
     dims = {-1, -1, 0, 1};
@@ -188,7 +193,8 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     w = 0, k = 1, inBlock = 2;
     reductions = {3};
     dims = {-1, -1, 0, 1};
-  } else if (isa<linalg::Conv3DNdhwcDhwcfOp>(product)) {
+  } else if (isa<linalg::Conv3DNdhwcDhwcfOp>(product) ||
+             (partial && ranges.size() == 9 && product.getNumReductionLoops() == 4)) {
     // The outermost spatial dim is treated as groups that share one filter.
     n = 0, g = 1, h = 2, w = 3, k = 4;
     reductions = {5, 6, 7, 8};
@@ -233,17 +239,23 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
       return failure();
   } else {
     found.channels = ranges[k];
-    if ((*weights)[k] != 1 || (*out)[k] != 1)
+    if (partial) {
+      found.block = partial->block;
+      found.filterBlock = partial->stride;
+    }
+    if ((partial ? partial->loop != unsigned(k) || (*weights)[k] != 0 : (*weights)[k] != 1) ||
+        (*out)[k] != 1)
       return failure();
   }
   // A convolution with a transformed filter (passes/common/WinogradFilter.h).
   if (product.getNumDpsInputs() == 3) {
-    FailureOr<SmallVector<int64_t>> strides = stridesOf(product.getDpsInputs()[2]);
+    FailureOr<SmallVector<int64_t>> strides = staticStrides(product.getDpsInputs()[2]);
     if (ranges.size() < 8 || inBlock < 0 || failed(strides) || strides->back() != 1 ||
         (*strides)[strides->size() - 2] != ranges[inBlock])
       return failure();
     found.transformed = product.getDpsInputs()[2];
     found.depth = ranges.back();
+    found.dilation = (*in)[ranges.size() - 2] / (*in)[w];
     if (ranges.size() == 10)
       found.taps = {ranges[6], (*in)[6], (*weights)[6]};
   }
@@ -255,35 +267,8 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
     if (fill.getOutputs()[0] != output || !fill.getInputs()[0].getType().isF32())
       return failure();
   }
-  if (epilogue) {
-    // Groups of channels are no dim of the epilogue.
-    auto addGroups = [&](PixelBuffer &buffer) {
-      if (g >= 0 && dims.g < 0)
-        buffer.g = buffer.k * found.channels;
-    };
-    for (OpOperand *operand : epilogue.getDpsInputOperands()) {
-      if (operand->get() == output) {
-        found.operands.push_back({});
-        continue;
-      }
-      FailureOr<PixelBuffer> buffer =
-          describe(operand->get(), epilogue.getMatchingIndexingMap(operand), dims);
-      if (failed(buffer))
-        return failure();
-      addGroups(*buffer);
-      found.operands.push_back(*buffer);
-    }
-    FailureOr<PixelBuffer> result =
-        describe(epilogue.getDpsInits()[0], epilogue.getIndexingMapsArray().back(), dims);
-    if (failed(result) || result->k != 1 ||
-        epilogue.payloadUsesValueFromOperand(epilogue.getDpsInitOperand(0)))
-      return failure();
-    addGroups(*result);
-    found.output = *result;
-    for (Operation &op : epilogue.getBody()->without_terminator())
-      if (!OpTrait::hasElementwiseMappableTraits(&op) || op.getNumResults() != 1)
-        return failure();
-  }
+  if (epilogue && failed(addEpilogue(found, output, dims, /*hasGroups=*/g >= 0 && dims.g < 0)))
+    return failure();
   return found;
 }
 

@@ -42,12 +42,16 @@ struct Contraction {
   int64_t filterBlock = 0; ///< stride of the filter between blocks
   mlir::Value transformed; ///< the transform of the filter (WinogradFilter.h), or null
   int64_t depth = 0;       ///< input channels of a convolution with a transformed filter
+  int64_t dilation = 1;    ///< its dilation in rows and columns
   ReductionLoop taps{1, 0, 0}; ///< its loop over the frames of the window
   llvm::SmallVector<ReductionLoop>
       loops; ///< outermost first, simplified: no trips of 1, no mergeable loops
   llvm::SmallVector<PixelBuffer>
       operands; ///< inputs of the epilogue; the product's result has a null buffer
 };
+
+/// The element strides of a memref with a static shape, strides and offset.
+mlir::FailureOr<llvm::SmallVector<int64_t>> staticStrides(mlir::Value memref);
 
 /// The element stride of each dim of `map` in `value`, a memref. Fails if the memref has no
 /// strides, or if an index is no sum of dims times constants.

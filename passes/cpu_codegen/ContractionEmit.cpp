@@ -21,6 +21,10 @@ constexpr int64_t kResidentFilterBytes = 512 << 10;
 /// hardware's prefetchers end at one.
 constexpr int64_t kPrefetchBytes = 4096, kLineBytes = 64;
 
+/// With fewer tasks cores would be idle, or one would have a task more than the others: long rows
+/// are split.
+constexpr int64_t kMinTasks = 16;
+
 class Emitter : PixelEmitter {
 public:
   Emitter(OpBuilder &builder, Contraction contraction, VectorUnit unit)
@@ -39,10 +43,11 @@ private:
   SmallVector<Value> step(const Tile &tile, Value inputBase, Value filterBase, ValueRange sums);
   void finish(const Tile &tile, const Place &place, ArrayRef<Value> sums);
   void emitTile(const Tile &tile, const Place &place);
-  void emitRow(int64_t rows, int64_t vectors, int64_t lastLanes, const Place &place);
-  void emitBlocks(int64_t blocks, int64_t firstChannel, int64_t vectors, int64_t lastLanes);
+  void emitRow(int64_t rows, int64_t vectors, int64_t lastLanes, const Place &place, Value part);
+  void emitBand(int64_t vectors, int64_t lastLanes, const Place &place, Value band, Value part);
 
   int64_t tileRows = 1, tileColumns = 1;
+  int64_t parts = 1;    ///< of each row, which are tasks of their own
   bool resident = true; ///< whether the filter is small, see kResidentFilterBytes
   Flat product;         ///< holds the initial sums
 };
@@ -117,69 +122,49 @@ void Emitter::emitTile(const Tile &tile, const Place &place) {
   finish(tile, place, reduce(tile, base(c.input, place), place.filter, sums, 0));
 }
 
-/// Emits one band of `rows` rows: full tiles in a loop, then the remainder.
-void Emitter::emitRow(int64_t rows, int64_t vectors, int64_t lastLanes, const Place &place) {
+/// Emits a part of a band of `rows` rows: full tiles in a loop, and the remainder in the last part.
+void Emitter::emitRow(int64_t rows, int64_t vectors, int64_t lastLanes, const Place &place,
+                      Value part) {
   int64_t whole = c.columns / tileColumns, rest = c.columns % tileColumns;
   Place here = place;
+  OpBuilder::InsertionGuard guard(b);
   if (whole > 0) {
-    auto loop = scf::ForOp::create(b, index(0), index(whole * tileColumns), index(tileColumns));
+    Value begin = index(0), end = index(whole * tileColumns);
+    if (parts > 1) {
+      int64_t columns = llvm::divideCeil(whole, parts) * tileColumns;
+      begin = scale(part, columns);
+      end = arith::MinUIOp::create(b, add(begin, columns), end);
+    }
+    auto loop = scf::ForOp::create(b, begin, end, index(tileColumns));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     here.column = loop.getInductionVar();
     emitTile({rows, tileColumns, vectors, lastLanes}, here);
   }
-  if (rest > 0) {
-    here.column = index(whole * tileColumns);
-    emitTile({rows, rest, vectors, lastLanes}, here);
+  if (rest == 0)
+    return;
+  if (parts > 1) {
+    Value last = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, part, index(parts - 1));
+    b.setInsertionPointToStart(scf::IfOp::create(b, last, /*withElseRegion=*/false).thenBlock());
   }
+  here.column = index(whole * tileColumns);
+  emitTile({rows, rest, vectors, lastLanes}, here);
 }
 
-/// Emits `blocks` blocks of `vectors` vectors of channels, beginning with `firstChannel`.
-void Emitter::emitBlocks(int64_t blocks, int64_t firstChannel, int64_t vectors, int64_t lastLanes) {
-  int64_t bands = llvm::divideCeil(c.rows, tileRows), width = vectors * unit.lanes;
-
-  auto parallel = scf::ParallelOp::create(b, ValueRange{index(0)},
-                                          ValueRange{index(blocks * c.groups * c.images * bands)},
-                                          ValueRange{index(1)});
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(parallel.getBody());
-  Value rest = parallel.getInductionVars()[0];
-  auto take = [&](int64_t size) -> Value {
-    if (size == 1)
-      return index(0);
-    Value result = arith::RemUIOp::create(b, rest, index(size));
-    rest = arith::DivUIOp::create(b, rest, index(size));
-    return result;
-  };
-  Value block, band, group, image;
-  if (resident)
-    block = take(blocks);
-  band = take(bands);
-  group = take(c.groups);
-  image = take(c.images);
-  if (!resident)
-    block = rest;
-
-  Place place;
-  place.image = image;
-  place.group = group;
-  place.row = scale(band, tileRows);
-  place.channel = add(scale(block, width), firstChannel);
-  place.filter = add(scale(block, c.block ? c.filterBlock : width), firstChannel);
-  if (c.filterImage != 0)
-    place.filter = add(place.filter, scale(image, c.filterImage));
-  if (c.groups != 1)
-    place.filter = add(place.filter, scale(group, c.filterGroup));
-
+/// Emits a part of a band of rows, of which the last one may be lower.
+void Emitter::emitBand(int64_t vectors, int64_t lastLanes, const Place &place, Value band,
+                       Value part) {
   int64_t left = c.rows % tileRows;
   if (left == 0)
-    return emitRow(tileRows, vectors, lastLanes, place);
-  Value last = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, band, index(bands - 1));
+    return emitRow(tileRows, vectors, lastLanes, place, part);
+  Value last = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, band,
+                                     index(llvm::divideCeil(c.rows, tileRows) - 1));
   auto branch = scf::IfOp::create(b, last, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  emitRow(left, vectors, lastLanes, place);
+  emitRow(left, vectors, lastLanes, place, part);
   b.setInsertionPointToStart(branch.elseBlock());
-  emitRow(tileRows, vectors, lastLanes, place);
+  emitRow(tileRows, vectors, lastLanes, place, part);
 }
 
 void Emitter::run() {
@@ -202,13 +187,56 @@ void Emitter::run() {
   if (!c.fill)
     product = {c.epilogue ? flatten(c.product.getDpsInits()[0]).buffer : output.buffer, c.output};
 
-  int64_t width = vectors * unit.lanes, blocks = c.channels / width, rest = c.channels % width;
-  if (blocks > 0)
-    emitBlocks(blocks, 0, vectors, unit.lanes);
-  if (rest > 0) {
-    int64_t restVectors = llvm::divideCeil(rest, unit.lanes);
-    emitBlocks(1, blocks * width, restVectors, rest - (restVectors - 1) * unit.lanes);
-  }
+  // Whole blocks of channels, and a rest of fewer.
+  int64_t width = vectors * unit.lanes, whole = c.channels / width, rest = c.channels % width,
+          blocks = whole + (rest != 0), bands = llvm::divideCeil(c.rows, tileRows),
+          tasks = blocks * c.groups * c.images * bands,
+          tiles = std::max<int64_t>(1, c.columns / tileColumns);
+  // Parts of equal size, none of which is empty.
+  if (tasks < kMinTasks)
+    parts = llvm::divideCeil(tiles, llvm::divideCeil(tiles, llvm::divideCeil(kMinTasks, tasks)));
+
+  auto parallel = scf::ParallelOp::create(b, ValueRange{index(0)}, ValueRange{index(tasks * parts)},
+                                          ValueRange{index(1)});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(parallel.getBody());
+  Value left = parallel.getInductionVars()[0];
+  auto take = [&](int64_t size) -> Value {
+    if (size == 1)
+      return index(0);
+    Value result = arith::RemUIOp::create(b, left, index(size));
+    left = arith::DivUIOp::create(b, left, index(size));
+    return result;
+  };
+  Place place;
+  Value block;
+  if (resident)
+    block = take(blocks);
+  Value part = take(parts), band = take(bands);
+  place.group = take(c.groups);
+  place.image = take(c.images);
+  if (!resident)
+    block = left;
+  place.row = scale(band, tileRows);
+  place.channel = scale(block, width);
+  place.filter = scale(block, c.block ? c.filterBlock : width);
+  if (c.filterImage != 0)
+    place.filter = add(place.filter, scale(place.image, c.filterImage));
+  if (c.groups != 1)
+    place.filter = add(place.filter, scale(place.group, c.filterGroup));
+
+  int64_t restVectors = llvm::divideCeil(rest, unit.lanes),
+          restLanes = rest - (restVectors - 1) * unit.lanes;
+  if (rest == 0)
+    return emitBand(vectors, unit.lanes, place, band, part);
+  if (whole == 0)
+    return emitBand(restVectors, restLanes, place, band, part);
+  Value isRest = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, block, index(whole));
+  auto branch = scf::IfOp::create(b, isRest, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(branch.thenBlock());
+  emitBand(restVectors, restLanes, place, band, part);
+  b.setInsertionPointToStart(branch.elseBlock());
+  emitBand(vectors, unit.lanes, place, band, part);
 }
 
 } // namespace

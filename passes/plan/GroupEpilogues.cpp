@@ -81,10 +81,10 @@ private:
   bool canMoveTo(linalg::GenericOp epilogue, linalg::LinalgOp op) const;
   SmallVector<Operation *> usersOf(Value result) const;
 
-  /// Whether code generation takes `a` and `b` for one memref. On a GPU, reshapes may add or drop
-  /// dims of size 1.
-  bool isSame(Value a, Value b) const {
-    return a == b || (!isForCpu && withoutUnitReshapes(a) == withoutUnitReshapes(b));
+  /// Whether code generation takes `a` and `b` for one memref: reshapes may add or drop dims of
+  /// size 1.
+  static bool isSame(Value a, Value b) {
+    return a == b || withoutUnitReshapes(a) == withoutUnitReshapes(b);
   }
 
   bool isForCpu;
@@ -102,10 +102,15 @@ bool Matcher::isReduction(linalg::LinalgOp op) const {
       isa<linalg::Conv2DNhwcHwcfOp, linalg::Conv3DNdhwcDhwcfOp, linalg::DepthwiseConv2DNhwcHwcOp,
           linalg::MatmulOp, linalg::BatchMatmulOp>(op))
     return true;
+  if (!isa<linalg::GenericOp>(op) || op.getNumDpsInputs() != 2)
+    return false;
+  // A packed filter or factor whose last block is not whole: k mod block is its last index.
+  unsigned loops = op.getNumLoops(), reductions = op.getNumReductionLoops();
+  AffineMap filter = op.getIndexingMapsArray()[1];
+  if (filter.getNumResults() != 0 && filter.getResults().back().getKind() == AffineExprKind::Mod)
+    return loops >= 3 && loops <= 9 && reductions == (loops - 1) / 2;
   // A convolution with groups or a packed filter, or a product with a packed factor.
-  unsigned loops = op.getNumLoops();
-  return isa<linalg::GenericOp>(op) && op.getNumDpsInputs() == 2 &&
-         (loops == 4 || (loops >= 8 && loops <= 10)) && op.getNumReductionLoops() == loops / 2 - 1;
+  return (loops == 4 || (loops >= 8 && loops <= 10)) && reductions == loops / 2 - 1;
 }
 
 /// The ops of the block that use `result`; null for a use outside of it.

@@ -22,9 +22,8 @@ struct PackCpuWeightsPass : public convoy::impl::PackCpuWeightsPassBase<PackCpuW
   void runOnOperation() override;
 };
 
-/// The number of blocks of columns from which a product is split into whole blocks and a rest. With
-/// 16 blocks the second product costs what packing gains (33x300x517: 231 and 246 GFLOP/s).
-constexpr int64_t kSplitBlocks = 128;
+/// A last block that is not whole is filled with zeros, up to this part of all channels.
+constexpr double kMaxPadding = 0.25;
 
 /// Whether `op` is a convolution with groups: the loops are n, group, output pixel, channel,
 /// window, c, and the filter is group x window x c x channel.
@@ -107,27 +106,55 @@ void replace(linalg::LinalgOp product, Value filter, ArrayRef<AffineMap> maps,
   product->erase();
 }
 
+/// The output channels as loops and in the packed filter: a loop over blocks and one in a block, or
+/// one over all channels if the last block is not whole.
+struct Channels {
+  Channels(MLIRContext *context, int64_t channels, int64_t block, unsigned first) {
+    AffineExpr outer = getAffineDimExpr(first, context);
+    if (channels % block == 0) {
+      loops = 2;
+      blocks = outer;
+      inBlock = getAffineDimExpr(first + 1, context);
+      all = outer * block + inBlock;
+    } else {
+      loops = 1;
+      blocks = outer.floorDiv(block);
+      inBlock = outer % block;
+      all = outer;
+    }
+  }
+
+  unsigned loops;
+  AffineExpr blocks, inBlock; ///< indices of the filter
+  AffineExpr all;             ///< index of the output
+};
+
+int64_t channelsOf(Operation *product) {
+  return cast<RankedTensorType>(product->getResult(0).getType()).getShape().back();
+}
+
 /// Replaces `conv`, a convolution of any number of spatial dims, by a generic with the packed
 /// `filter`.
 template <typename Conv> void usePackedConv(Conv conv, Value filter, int64_t block) {
   MLIRContext *context = conv.getContext();
   auto strides = conv.getStrides().template getValues<int64_t>(),
        dilations = conv.getDilations().template getValues<int64_t>();
-  // n, output pixel, block of channels, channel in the block, window, c.
-  unsigned rank = strides.size(), loops = 2 * rank + 4;
+  // n, output pixel, channels, window, c.
+  unsigned rank = strides.size();
+  Channels channels(context, channelsOf(conv), block, rank + 1);
+  unsigned window = rank + 1 + channels.loops, loops = window + rank + 1;
   SmallVector<AffineExpr> d(loops);
   bindDimsList<AffineExpr>(context, d);
-  AffineExpr n = d[0], blockOfChannels = d[rank + 1], inBlock = d[rank + 2], c = d.back();
-  SmallVector<AffineExpr> image = {n}, weights = {blockOfChannels}, output = {n};
+  SmallVector<AffineExpr> image = {d[0]}, weights = {channels.blocks}, output = {d[0]};
   for (unsigned i = 0; i < rank; ++i) {
-    AffineExpr pixel = d[1 + i], tap = d[rank + 3 + i];
+    AffineExpr pixel = d[1 + i], tap = d[window + i];
     image.push_back(pixel * strides[i] + tap * dilations[i]);
     weights.push_back(tap);
     output.push_back(pixel);
   }
-  image.push_back(c);
-  weights.append({c, inBlock});
-  output.push_back(blockOfChannels * block + inBlock);
+  image.push_back(d.back());
+  weights.append({d.back(), channels.inBlock});
+  output.push_back(channels.all);
   auto map = [&](ArrayRef<AffineExpr> results) {
     return AffineMap::get(loops, 0, results, context);
   };
@@ -140,7 +167,7 @@ void usePackedGroups(linalg::GenericOp conv, Value filter, int64_t block) {
   SmallVector<AffineExpr> d(9);
   bindDimsList<AffineExpr>(conv.getContext(), d);
   int64_t groups = cast<RankedTensorType>(filter.getType()).getDimSize(0),
-          channels = cast<RankedTensorType>(conv.getResultTypes()[0]).getShape().back() / groups;
+          channels = channelsOf(conv) / groups;
   auto map = [&](ArrayRef<AffineExpr> results) {
     return AffineMap::get(9, 0, results, conv.getContext());
   };
@@ -149,6 +176,22 @@ void usePackedGroups(linalg::GenericOp conv, Value filter, int64_t block) {
            map({d[1], d[4], d[6], d[7], d[8], d[5]}),
            map({d[0], d[2], d[3], d[1] * channels + d[4] * block + d[5]})},
           3);
+}
+
+/// Replaces `matmul` by a generic with the packed `filter`.
+void usePacked(linalg::MatmulOp matmul, Value filter, int64_t block) {
+  MLIRContext *context = matmul.getContext();
+  // Row, columns, element of the sum.
+  Channels columns(context, channelsOf(matmul), block, 1);
+  SmallVector<AffineExpr> d(2 + columns.loops);
+  bindDimsList<AffineExpr>(context, d);
+  auto map = [&](ArrayRef<AffineExpr> results) {
+    return AffineMap::get(d.size(), 0, results, context);
+  };
+  replace(matmul, filter,
+          {map({d[0], d.back()}), map({columns.blocks, d.back(), columns.inBlock}),
+           map({d[0], columns.all})},
+          1);
 }
 
 /// Adds zeros behind the last dim of `weights`, up to a multiple of `block`.
@@ -165,78 +208,6 @@ Value padded(OpBuilder &builder, Location loc, Value weights, int64_t block) {
   SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
       strides(type.getRank(), builder.getIndexAttr(1));
   return tensor::InsertSliceOp::create(builder, loc, weights, zeros, offsets, sizes, strides);
-}
-
-/// The columns of `output` from `begin` on, as the initial value of a product. A fill is repeated
-/// for them, so that it stays next to the product.
-Value columnsOf(OpBuilder &builder, Location loc, Value output, Value fill, int64_t begin,
-                int64_t columns) {
-  int64_t rows = cast<RankedTensorType>(output.getType()).getDimSize(0);
-  auto numbers = [&](int64_t a, int64_t b) {
-    return getAsIndexOpFoldResult(builder.getContext(), {a, b});
-  };
-  Value slice = tensor::ExtractSliceOp::create(builder, loc, output, numbers(0, begin),
-                                               numbers(rows, columns), numbers(1, 1));
-  return fill ? linalg::FillOp::create(builder, loc, fill, slice).getResult(0) : slice;
-}
-
-void usePacked(linalg::MatmulOp matmul, Value filter, int64_t block);
-
-/// Splits `matmul`, whose columns are no multiple of `block`, into a product with the whole blocks
-/// of the packed `filter` and one with the rest.
-void splitColumns(linalg::MatmulOp matmul, Value filter, int64_t block) {
-  OpBuilder builder(matmul);
-  Location loc = matmul.getLoc();
-  Value input = matmul.getInputs()[0], output = matmul.getOutputs()[0], number;
-  auto type = cast<RankedTensorType>(output.getType());
-  int64_t depth = cast<RankedTensorType>(input.getType()).getDimSize(1),
-          blocks = type.getDimSize(1) / block, whole = blocks * block,
-          rest = type.getDimSize(1) - whole;
-  if (auto fill = output.getDefiningOp<linalg::FillOp>()) {
-    number = fill.getInputs()[0];
-    output = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
-  }
-  auto slice = [&](RankedTensorType result, int64_t first, int64_t count, int64_t columns) {
-    auto numbers = [&](int64_t a, int64_t b, int64_t c) {
-      return getAsIndexOpFoldResult(builder.getContext(), {a, b, c});
-    };
-    return tensor::ExtractSliceOp::create(builder, loc, result, filter, numbers(first, 0, 0),
-                                          numbers(count, depth, columns), numbers(1, 1, 1))
-        .getResult();
-  };
-  Type element = type.getElementType();
-  Value right[] = {slice(RankedTensorType::get({blocks, depth, block}, element), 0, blocks, block),
-                   slice(RankedTensorType::get({depth, rest}, element), blocks, 1, rest)};
-  for (auto [begin, columns, factor] :
-       {std::tuple(int64_t(0), whole, right[0]), std::tuple(whole, rest, right[1])}) {
-    Value init = columnsOf(builder, loc, output, number, begin, columns);
-    auto product = linalg::MatmulOp::create(builder, loc, init.getType(), ValueRange{input, factor},
-                                            ValueRange{init});
-    auto numbers = [&](int64_t a, int64_t b) {
-      return getAsIndexOpFoldResult(builder.getContext(), {a, b});
-    };
-    output =
-        tensor::InsertSliceOp::create(builder, loc, product.getResult(0), output, numbers(0, begin),
-                                      numbers(type.getDimSize(0), columns), numbers(1, 1));
-    if (begin == 0)
-      usePacked(product, factor, block);
-  }
-  matmul->replaceAllUsesWith(ValueRange{output});
-  auto fill = matmul.getOutputs()[0].getDefiningOp<linalg::FillOp>();
-  matmul->erase();
-  if (fill && fill->use_empty())
-    fill->erase();
-}
-
-/// Replaces `matmul` by a generic with the packed `filter`.
-void usePacked(linalg::MatmulOp matmul, Value filter, int64_t block) {
-  MLIRContext *context = matmul.getContext();
-  // Row, block of columns, column in the block, element of the sum.
-  SmallVector<AffineExpr> d(4);
-  bindDimsList<AffineExpr>(context, d);
-  auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(4, 0, results, context); };
-  replace(matmul, filter,
-          {map({d[0], d[3]}), map({d[1], d[3], d[2]}), map({d[0], d[1] * block + d[2]})}, 1);
 }
 
 } // namespace
@@ -261,19 +232,20 @@ void PackCpuWeightsPass::runOnOperation() {
     if (!name || !type || type.getRank() == 0 || !type.getElementType().isF32())
       continue;
     SmallVector<linalg::LinalgOp> products = findProducts(argument);
-    bool isWhole = type.getShape().back() % block == 0;
-    // A rest of columns costs a product of its own.
-    if (!isWhole && (type.getRank() != 2 || type.getDimSize(1) < kSplitBlocks * block))
-      continue;
     auto results = llvm::seq<unsigned>(0, prepare.getNumResults());
     auto result = llvm::find_if(results, [&](unsigned index) {
       return prepare.getResultAttr(index, "tcp.prepared") == name;
     });
     if (products.empty() || result == results.end())
       continue;
+    // The loop over the channels of a group is an index of no tensor, which linalg requires of
+    // loops, if it is divided for the filter.
+    bool areGrouped = isGrouped(products.front());
+    int64_t channels = type.getShape().back(), padding = llvm::alignTo(channels, block) - channels;
+    if (padding != 0 && (areGrouped || double(padding) > kMaxPadding * double(channels)))
+      continue;
     Value weights = padded(builder, argument.getLoc(), returnOp.getOperand(*result), block);
-    Value packed = pack(builder, argument.getLoc(), weights, block,
-                        isGrouped(products.front().getOperation()));
+    Value packed = pack(builder, argument.getLoc(), weights, block, areGrouped);
     returnOp.setOperand(*result, packed);
     argument.setType(packed.getType());
     for (linalg::LinalgOp product : products) {
@@ -283,10 +255,8 @@ void PackCpuWeightsPass::runOnOperation() {
         usePackedConv(deep, argument, block);
       else if (auto grouped = dyn_cast<linalg::GenericOp>(product.getOperation()))
         usePackedGroups(grouped, argument, block);
-      else if (auto matmul = cast<linalg::MatmulOp>(product.getOperation()); isWhole)
-        usePacked(matmul, argument, block);
       else
-        splitColumns(matmul, argument, block);
+        usePacked(cast<linalg::MatmulOp>(product.getOperation()), argument, block);
     }
   }
   main.setFunctionType(

@@ -5,16 +5,18 @@
 // CHECK-LABEL: func.func @matmul
 // CHECK-SAME:    %[[A:.*]]: memref<3x5xf32>, %[[B:.*]]: memref<5x40xf32>, %[[C:.*]]: memref<3x40xf32>
 // CHECK:         %[[FLAT:.*]] = memref.reinterpret_cast %[[A]] to offset: [0], sizes: [15], strides: [1]
-// CHECK:         scf.parallel
-// CHECK-COUNT-6:   vector.load {{.*}} memref<120xf32>, vector<8xf32>
-// CHECK:           scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
-// CHECK-COUNT-6:     vector.fma
-// CHECK-NOT:         vector.fma
-// CHECK-COUNT-6:   vector.store
-// CHECK:         scf.parallel
+// CHECK:         scf.parallel {{.*}} to (%c3)
+// CHECK:           scf.if
 // CHECK-COUNT-3:     vector.fma
 // CHECK-NOT:         vector.fma
+// CHECK:           else
+// CHECK-COUNT-6:     vector.load {{.*}} memref<120xf32>, vector<8xf32>
+// CHECK:             scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK-COUNT-6:       vector.fma
+// CHECK-NOT:           vector.fma
+// CHECK-COUNT-6:     vector.store
 // CHECK-NOT:     linalg
+// CHECK-NOT:     scf.parallel
 func.func @matmul(%a: memref<3x5xf32>, %b: memref<5x40xf32>, %c: memref<3x40xf32>) attributes {tcp.target = "cpu"} {
   linalg.matmul ins(%a, %b : memref<3x5xf32>, memref<5x40xf32>) outs(%c : memref<3x40xf32>)
   return
@@ -262,6 +264,97 @@ func.func @large_factor(%x: memref<4x512xf32>, %w: memref<64x512x16xf32>, %y: me
     %p = arith.mulf %a, %f : f32
     %s = arith.addf %o, %p : f32
     linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// A long row of few channels: 41 tiles of 6 pixels are 14 parts of 3, and a tile of 4 is in the last one.
+
+// CHECK-LABEL: func.func @long_row
+// CHECK:         scf.parallel {{.*}} to (%c14)
+// CHECK:           %[[PART:.*]] = arith.remui
+// CHECK:           %[[BEGIN:.*]] = arith.muli %[[PART]], %c18
+// CHECK:           %[[NEXT:.*]] = arith.addi %[[BEGIN]], %c18
+// CHECK:           %[[END:.*]] = arith.minui %[[NEXT]], %c246
+// CHECK:           scf.for {{.*}} = %[[BEGIN]] to %[[END]] step %c6
+// CHECK-COUNT-12:      vector.fma
+// CHECK-NOT:           vector.fma
+// CHECK:           %[[LAST:.*]] = arith.cmpi eq, %[[PART]], %c13
+// CHECK:           scf.if %[[LAST]]
+// CHECK-COUNT-8:       vector.fma
+// CHECK-NOT:           vector.fma
+func.func @long_row(%a: memref<250x5xf32>, %b: memref<1x5x16xf32>, %c: memref<250x16xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [affine_map<(m, kb, ki, c) -> (m, c)>, affine_map<(m, kb, ki, c) -> (kb, c, ki)>, affine_map<(m, kb, ki, c) -> (m, kb * 16 + ki)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<250x5xf32>, memref<1x5x16xf32>) outs(%c : memref<250x16xf32>) {
+  ^bb0(%x: f32, %w: f32, %o: f32):
+    %p = arith.mulf %x, %w : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// The last block of a packed filter is not whole: 25 channels are 2 blocks, of which the second one has
+// two vectors, the last with one channel.
+
+// CHECK-LABEL: func.func @partial_block
+// CHECK:         %[[W:.*]] = memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [128]
+// CHECK:         scf.parallel {{.*}} to (%c2)
+// CHECK:           %[[BLOCK:.*]] = arith.remui
+// CHECK:           arith.muli %[[BLOCK]], %c64
+// CHECK:           scf.if
+// CHECK:             vector.maskedload %[[W]]
+// CHECK:             vector.maskedstore
+// CHECK:           else
+// CHECK-NOT:         vector.masked
+// CHECK:             vector.load %[[W]]
+// CHECK:             vector.fma
+// CHECK-NOT:     linalg
+func.func @partial_block(%a: memref<3x4xf32>, %b: memref<2x4x16xf32>, %c: memref<3x25xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [affine_map<(m, k, c) -> (m, c)>, affine_map<(m, k, c) -> (k floordiv 16, c, k mod 16)>, affine_map<(m, k, c) -> (m, k)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<3x4xf32>, memref<2x4x16xf32>) outs(%c : memref<3x25xf32>) {
+  ^bb0(%x: f32, %w: f32, %o: f32):
+    %p = arith.mulf %x, %w : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// The epilogue lacks the product's dim of one row.
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#bias = affine_map<(d0, d1, d2) -> (0, 0, d2)>
+
+// CHECK-LABEL: func.func @without_rows
+// CHECK-SAME:    %[[T:[a-z0-9]+]]: memref<1x1x8x16xf32>, %[[Y:[a-z0-9]+]]: memref<1x8x16xf32>)
+// CHECK:         %[[OUT:.*]] = memref.reinterpret_cast %[[Y]] to offset: [0], sizes: [128]
+// CHECK:         scf.parallel
+// CHECK:           vector.fma
+// CHECK:           %[[S:.*]] = arith.addf {{.*}} : vector<8xf32>
+// CHECK:           vector.store %[[S]], %[[OUT]]
+// CHECK-NOT:     linalg
+func.func @without_rows(%x: memref<1x1x10x4xf32>, %w: memref<1x3x4x16xf32>, %b: memref<1x1x16xf32>, %t: memref<1x1x8x16xf32>, %y: memref<1x8x16xf32>) attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  %u = memref.collapse_shape %t [[0, 1], [2], [3]] : memref<1x1x8x16xf32> into memref<1x8x16xf32>
+  scf.execute_region no_inline {
+    linalg.fill ins(%zero : f32) outs(%t : memref<1x1x8x16xf32>)
+    linalg.conv_2d_nhwc_hwcf ins(%x, %w : memref<1x1x10x4xf32>, memref<1x3x4x16xf32>) outs(%t : memref<1x1x8x16xf32>)
+    linalg.generic {indexing_maps = [#id, #bias, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%u, %b : memref<1x8x16xf32>, memref<1x1x16xf32>) outs(%y : memref<1x8x16xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %s = arith.addf %p, %q : f32
+      linalg.yield %s : f32
+    }
+    scf.yield
   }
   return
 }

@@ -635,3 +635,59 @@ func.func @packed_product(%x: memref<4x8xf32>, %w: memref<2x8x16xf32>, %y: memre
   }
   return
 }
+
+// -----
+
+// A convolution along one dim has a row of pixels, and the op after it does not.
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// CHECK-LABEL: func.func @without_rows
+// CHECK:         scf.execute_region no_inline {
+// CHECK-NEXT:      linalg.fill
+// CHECK-NEXT:      linalg.conv_2d_nhwc_hwcf
+// CHECK-NEXT:      linalg.generic
+func.func @without_rows(%x: memref<1x1x10x4xf32>, %w: memref<1x3x4x16xf32>, %y: memref<1x8x16xf32>) attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<1x1x8x16xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<1x1x8x16xf32>)
+  linalg.conv_2d_nhwc_hwcf ins(%x, %w : memref<1x1x10x4xf32>, memref<1x3x4x16xf32>) outs(%a : memref<1x1x8x16xf32>)
+  %b = memref.collapse_shape %a [[0, 1], [2], [3]] : memref<1x1x8x16xf32> into memref<1x8x16xf32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%b : memref<1x8x16xf32>) outs(%y : memref<1x8x16xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %s = math.absf %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// A product with a packed right factor whose last block is not whole.
+
+#left = affine_map<(d0, d1, d2) -> (d0, d2)>
+#right = affine_map<(d0, d1, d2) -> (d1 floordiv 16, d2, d1 mod 16)>
+#out = affine_map<(d0, d1, d2) -> (d0, d1)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// CHECK-LABEL: func.func @partial_block
+// CHECK:         scf.execute_region no_inline {
+func.func @partial_block(%x: memref<4x8xf32>, %w: memref<2x8x16xf32>, %y: memref<4x30xf32>) attributes {tcp.target = "cpu"} {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4x30xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<4x30xf32>)
+  linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<4x8xf32>, memref<2x8x16xf32>) outs(%a : memref<4x30xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %m = arith.mulf %p, %q : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : memref<4x30xf32>) outs(%y : memref<4x30xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %s = math.absf %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}

@@ -22,7 +22,7 @@ func.func @prepare_weights(%w: tensor<3x3x8x32xf32> {tcp.weight = "w"}) -> (tens
 
 // -----
 
-// 24 channels are not a multiple of the block.
+// 24 channels would become 32 with the zeros that fill the last block.
 
 // CHECK-LABEL: func.func @main
 // CHECK:         linalg.conv_2d_nhwc_hwcf
@@ -95,22 +95,15 @@ func.func @prepare_weights(%w: tensor<48x16xf32> {tcp.weight = "w"}, %v: tensor<
 
 // -----
 
-// 2049 columns are 128 blocks and a rest, which is a product of its own.
+// The last block of 2049 columns is filled with zeros. The product has a loop over the columns.
 
+// CHECK-DAG:   #[[LEFT:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG:   #[[RIGHT:.*]] = affine_map<(d0, d1, d2) -> (d1 floordiv 16, d2, d1 mod 16)>
+// CHECK-DAG:   #[[OUT:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<5x8xf32> {tcp.input = "x"}
 // CHECK-SAME:    %[[W:[a-z0-9]+]]: tensor<129x8x16xf32> {tcp.prepared = "w"}
-// CHECK:         tensor.empty()
-// CHECK:         %[[OUT:.*]] = tensor.empty() : tensor<5x2049xf32>
-// CHECK-DAG:     %[[MANY:.*]] = tensor.extract_slice %[[W]][0, 0, 0] [128, 8, 16] [1, 1, 1]
-// CHECK-DAG:     %[[FEW:.*]] = tensor.extract_slice %[[W]][128, 0, 0] [1, 8, 1] [1, 1, 1] : {{.*}} to tensor<8x1xf32>
-// CHECK:         %[[LEFT:.*]] = tensor.extract_slice %[[OUT]][0, 0] [5, 2048] [1, 1]
-// CHECK:         %[[ZEROS:.*]] = linalg.fill {{.*}} outs(%[[LEFT]]
-// CHECK:         %[[FIRST:.*]] = linalg.generic {{.*}} ins(%[[X]], %[[MANY]] {{.*}} outs(%[[ZEROS]]
-// CHECK:         %[[HALF:.*]] = tensor.insert_slice %[[FIRST]] into %[[OUT]][0, 0] [5, 2048] [1, 1]
-// CHECK:         %[[RIGHT:.*]] = tensor.extract_slice %[[HALF]][0, 2048] [5, 1] [1, 1]
-// CHECK:         linalg.matmul ins(%[[X]], %[[FEW]]
-// CHECK:         tensor.insert_slice {{.*}} into %[[HALF]][0, 2048] [5, 1] [1, 1]
+// CHECK:         linalg.generic {indexing_maps = [#[[LEFT]], #[[RIGHT]], #[[OUT]]], iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[X]], %[[W]]
 // CHECK-LABEL: func.func @prepare_weights
 // CHECK:         tensor.insert_slice {{.*}} : tensor<8x2049xf32> into tensor<8x2064xf32>
 func.func @main(%x: tensor<5x8xf32> {tcp.input = "x"}, %w: tensor<8x2049xf32> {tcp.prepared = "w"})
@@ -176,4 +169,29 @@ func.func @main(%x: tensor<1x9x9x12xf32> {tcp.input = "x"}, %w: tensor<3x3x3x4x3
 }
 func.func @prepare_weights(%w: tensor<3x3x3x4x32xf32> {tcp.weight = "w"}) -> (tensor<3x3x3x4x32xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
   return %w : tensor<3x3x3x4x32xf32>
+}
+
+// -----
+
+#input = affine_map<(n, g, h, w, k, r, s, c) -> (n, h + r, w + s, g * 4 + c)>
+#filter = affine_map<(n, g, h, w, k, r, s, c) -> (g, r, s, c, k)>
+#output = affine_map<(n, g, h, w, k, r, s, c) -> (n, h, w, g * 30 + k)>
+
+// Groups whose channels are no whole blocks stay as they are.
+
+// CHECK-LABEL: func.func @main
+// CHECK-SAME:    tensor<3x3x3x4x30xf32> {tcp.prepared = "w"}
+func.func @main(%x: tensor<1x6x6x12xf32> {tcp.input = "x"}, %w: tensor<3x3x3x4x30xf32> {tcp.prepared = "w"}, %init: tensor<1x4x4x90xf32>)
+    -> (tensor<1x4x4x90xf32> {tcp.output = "0"}) attributes {tcp.target = "cpu"} {
+  %0 = linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<1x6x6x12xf32>, tensor<3x3x3x4x30xf32>) outs(%init : tensor<1x4x4x90xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<1x4x4x90xf32>
+  return %0 : tensor<1x4x4x90xf32>
+}
+func.func @prepare_weights(%w: tensor<3x3x3x4x30xf32> {tcp.weight = "w"}) -> (tensor<3x3x3x4x30xf32> {tcp.prepared = "w"}) attributes {tcp.target = "cpu"} {
+  return %w : tensor<3x3x3x4x30xf32>
 }
