@@ -1226,9 +1226,9 @@ def GroupEpiloguesPass : Pass<"plan-group-epilogues", "::mlir::func::FuncOp"> {
 def WinogradFiltersPass : Pass<"plan-winograd-filters", "::mlir::func::FuncOp"> {
   let summary = "transform the filters of 3x3 convolutions for Winograd's algorithm (cpu programs)";
   let description = [{
-    A packed convolution (`plan-pack-cpu-weights`) with a 3x3 filter, stride 1, and enough pixels and
-    channels gets the transform of its filter as a third input, K/block x 16 x C x block. The body does
-    not use it; `cpu-contractions` does. The program computes it in each run: it takes the time of a few
+    A packed convolution (`plan-pack-cpu-weights`) with a 3x3 filter, stride 1, any dilation, and enough
+    pixels and channels gets the transform of its filter as a third input, K/block x 16 x C x block,
+    unless it is larger than the caches. The body does not use it; `cpu-contractions` does. The program computes it in each run: it takes the time of a few
     pixels, and an artifact would have 2.8 times the filter else. With three spatial dims the filter is
     any number of frames of 3x3, each of which is transformed, K/block x frames x 16 x C x block, and
     stride and dilation between frames are arbitrary.

@@ -10,12 +10,19 @@
 #ifndef CONVOY_PASSES_COMMON_WINOGRADFILTER_H
 #define CONVOY_PASSES_COMMON_WINOGRADFILTER_H
 
+#include "llvm/Support/MathExtras.h"
 #include <cstdint>
 
 namespace convoy {
 
 /// Elements of the transform of a window.
 constexpr int64_t kWinogradPoints = 16;
+
+/// Tiles along a dim of `outputs`. A tile has the outputs `at` and `at + dilation`, so `dilation`
+/// tiles beside each other cover twice as many outputs.
+inline int64_t winogradTiles(int64_t outputs, int64_t dilation) {
+  return int64_t(llvm::divideCeil(outputs, 2 * dilation)) * dilation;
+}
 
 } // namespace convoy
 

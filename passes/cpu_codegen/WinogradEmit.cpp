@@ -97,7 +97,7 @@ private:
   }
 
   Flat scratch(int64_t elements);
-  /// The first row and column of the outputs of a tile.
+  /// The first row and column of the outputs of a tile. The second ones are `c.dilation` later.
   std::pair<Value, Value> originOf(Value tile);
   /// Index of an input pixel, in the input frame `frame` of the task; those beyond the input, which
   /// no valid output needs, are clamped.
@@ -134,13 +134,18 @@ Emitter::Flat Emitter::scratch(int64_t elements) {
 }
 
 std::pair<Value, Value> Emitter::originOf(Value tile) {
-  return {scale(divide(tile, tiles.columns), 2), scale(modulo(tile, tiles.columns), 2)};
+  auto first = [&](Value at) {
+    return c.dilation == 1 ? scale(at, 2) : add(at, scale(divide(at, c.dilation), c.dilation));
+  };
+  return {first(divide(tile, tiles.columns)), first(modulo(tile, tiles.columns))};
 }
 
 Value Emitter::inputAt(const Task &task, Value frame, Value row, Value column) {
   auto clamped = [&](Value value, int64_t outputs) -> Value {
-    return outputs % 2 == 0 ? value
-                            : arith::MinUIOp::create(b, value, index(outputs + 1)).getResult();
+    int64_t last = outputs - 1 + 2 * c.dilation;
+    return outputs % (2 * c.dilation) == 0
+               ? value
+               : arith::MinUIOp::create(b, value, index(last)).getResult();
   };
   Place place{task.image, clamped(row, c.rows), clamped(column, c.columns), index(0),
               {},         task.firstFrame};
@@ -158,7 +163,7 @@ void Emitter::transformInputs(const Task &task, const Scratch &scratch) {
       std::array<Four, 4> at;
       for (int64_t i = 0; i < 4; ++i)
         for (int64_t j = 0; j < 4; ++j)
-          at[i][j] = inputAt(task, frame, add(row, i), add(column, j));
+          at[i][j] = inputAt(task, frame, add(row, i * c.dilation), add(column, j * c.dilation));
       Value to = scale(rowOf(frame, t), depth);
       loop(index(depth), unit.lanes, [&](Value channel) {
         std::array<Four, 4> columns, points;
@@ -263,8 +268,8 @@ void Emitter::computeDirectly(const Task &task, const Scratch &scratch, Value ch
                               Value frame) {
   loop(scale(task.tiles, 4), 1, [&](Value pixel) {
     std::pair<Value, Value> origin = originOf(add(task.firstTile, divide(pixel, 4)));
-    Value row = add(origin.first, divide(modulo(pixel, 4), 2)),
-          column = add(origin.second, modulo(pixel, 2));
+    Value row = add(origin.first, scale(divide(modulo(pixel, 4), 2), c.dilation)),
+          column = add(origin.second, scale(modulo(pixel, 2), c.dilation));
     SmallVector<Value> sums(kVectors, zero());
     sums = tapLoop(sums, [&](Value tap, ValueRange initial) {
       auto window = scf::ForOp::create(b, index(0), index(9), index(1), initial);
@@ -272,7 +277,8 @@ void Emitter::computeDirectly(const Task &task, const Scratch &scratch, Value ch
       b.setInsertionPointToStart(window.getBody());
       Value each = window.getInductionVar();
       Value from = inputAt(task, c.taps.trips == 1 ? frame : add(frame, tap),
-                           add(row, divide(each, 3)), add(column, modulo(each, 3)));
+                           add(row, scale(divide(each, 3), c.dilation)),
+                           add(column, scale(modulo(each, 3), c.dilation)));
       Value weights =
           add(scale(filterBlockOf(task, channelBlock), c.filterBlock), scale(each, depth * block));
       if (c.taps.trips != 1)
@@ -311,17 +317,21 @@ void Emitter::storeResults(const Task &task, const Scratch &scratch, Value chann
         // The last tiles of an odd number of rows or columns have outputs beyond the edge.
         for (auto [distance, at, size] :
              {std::tuple(i, row, c.rows), std::tuple(j, column, c.columns)})
-          if (distance == 1 && size % 2 == 1) {
-            Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, at, index(size - 1));
+          if (int64_t rest = size % (2 * c.dilation);
+              rest != 0 && (distance == 1 || rest < c.dilation)) {
+            Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                                 add(at, distance * c.dilation), index(size));
             b.setInsertionPointToStart(
                 scf::IfOp::create(b, inside, /*withElseRegion=*/false).thenBlock());
           }
         for (int64_t v = 0; v < kVectors; ++v) {
           Value sum = full(scratch.results, add(from, (i * 2 + j) * block + v * unit.lanes));
+          Offset offset{i * c.dilation, j * c.dilation, v * unit.lanes};
           Value start = initial ? initial
-                                : full(output, add(bases.output, i * c.output.h + j * c.output.w +
-                                                                     v * unit.lanes));
-          storeResult(addF(sum, start), bases, {i, j, v * unit.lanes}, unit.lanes);
+                                : full(output, add(bases.output, offset.row * c.output.h +
+                                                                     offset.column * c.output.w +
+                                                                     offset.channel));
+          storeResult(addF(sum, start), bases, offset, unit.lanes);
         }
       }
   });

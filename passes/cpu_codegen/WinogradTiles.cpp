@@ -23,6 +23,9 @@ int64_t partSize(int64_t all, int64_t most) {
   return llvm::divideCeil(all, llvm::divideCeil(all, most));
 }
 
+/// The transform of a filter up to this size stays in the L2 cache between the groups of tiles.
+constexpr int64_t kSmallFilterBytes = 2 << 20;
+
 /// How many units of `bytes` a task has: at least `least`, as far as they fit into the stack.
 int64_t unitsOfTask(int64_t bytes, int64_t least) {
   return std::min(std::max(kTransformedBytes / bytes, least), kMaxTransformedBytes / bytes);
@@ -37,22 +40,33 @@ bool canUseWinograd(const Contraction &contraction, VectorUnit unit) {
 }
 
 WinogradTiles::WinogradTiles(const Contraction &contraction, VectorUnit unit)
-    : columns(llvm::divideCeil(contraction.columns, 2)),
-      count(llvm::divideCeil(contraction.rows, 2) * columns) {
+    : columns(winogradTiles(contraction.columns, contraction.dilation)),
+      count(winogradTiles(contraction.rows, contraction.dilation) * columns) {
   int64_t bytesPerTile = kWinogradPoints * contraction.depth * 4, taps = contraction.taps.trips,
           vectors = contraction.block / unit.lanes;
-  group = std::min((unit.registers - 1 - vectors) / vectors,
-                   kMaxTransformedBytes / (bytesPerTile * taps));
+  int64_t most = std::min((unit.registers - 1 - vectors) / vectors,
+                          kMaxTransformedBytes / (bytesPerTile * taps));
+  // Groups are of equal size, and an even number of them if there are few, as cores are.
+  int64_t all = llvm::divideCeil(count, most);
+  if (all > 1 && all < kMinTasks)
+    all = llvm::alignTo(all, 2);
+  group = llvm::divideCeil(count, all);
   int64_t bytesPerGroup = bytesPerTile * group;
   // Frames first: they share inputs with the next ones.
   frames = 1;
-  if (taps > 1 && contraction.input.g == contraction.taps.inputStep)
-    frames = partSize(contraction.groups, unitsOfTask(bytesPerGroup, taps + 1) - (taps - 1));
+  if (taps > 1 && contraction.input.g == contraction.taps.inputStep) {
+    int64_t even = contraction.images * contraction.groups * all / kMinTasks;
+    frames =
+        partSize(contraction.groups, std::min(std::max(even, taps + 1),
+                                              unitsOfTask(bytesPerGroup, taps + 1) - (taps - 1)));
+  }
   inputFrames = frames + taps - 1;
   int64_t groups = unitsOfTask(bytesPerGroup * inputFrames, llvm::divideCeil(2, frames));
-  block = llvm::alignTo(partSize(count, groups * group), group);
-  blocks = llvm::divideCeil(count, block);
   frameBlocks = llvm::divideCeil(contraction.groups, frames);
+  if (bytesPerTile * taps * contraction.channels <= kSmallFilterBytes)
+    groups = std::clamp<int64_t>(all * frameBlocks * contraction.images / kMinTasks, 1, groups);
+  block = group * partSize(llvm::divideCeil(count, group), groups);
+  blocks = llvm::divideCeil(count, block);
 
   int64_t channelBlocks = contraction.channels / contraction.block;
   parts = 1;

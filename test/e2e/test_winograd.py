@@ -87,6 +87,20 @@ def test_shapes(shape: str, cpu: str, tmp_path: Path) -> None:
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])
+@pytest.mark.parametrize(
+    ("rows", "columns", "dilation"),
+    [(16, 16, 2), (25, 28, 4), (27, 31, 3), (30, 18, 5), (17, 40, 2)],
+)
+def test_dilation(rows: int, columns: int, dilation: int, cpu: str, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    conv = nn.Conv2d(32, 64, 3, padding=dilation, dilation=dilation, bias=False)
+    for module in (conv, nn.Sequential(conv, nn.BatchNorm2d(64), nn.SiLU())):
+        for batch in (1, 2):
+            check(module, torch.randn(batch, 32, rows, columns), tmp_path, cpu)
+
+
+@torch.no_grad()
 @pytest.mark.parametrize("cpu", ["native", "x86-64"])
 @pytest.mark.parametrize("shape", SHAPES_3D)
 def test_shapes_3d(shape: str, cpu: str, tmp_path: Path) -> None:
@@ -185,7 +199,8 @@ def test_can_be_switched_off(tmp_path: Path) -> None:
     "conv",
     [
         nn.Conv2d(32, 64, 3, padding=1, stride=2),
-        nn.Conv2d(32, 64, 3, padding=2, dilation=2),
+        nn.Conv2d(32, 64, 3, padding=(2, 3), dilation=(2, 3)),
+        nn.Conv2d(32, 64, 3, padding=7, dilation=7),
         nn.Conv2d(32, 64, (3, 1)),
         nn.Conv2d(64, 64, 3, padding=1, groups=16),
         nn.Conv2d(3, 64, 3, padding=1),
@@ -196,7 +211,8 @@ def test_can_be_switched_off(tmp_path: Path) -> None:
         nn.Conv3d(3, 64, 3, padding=1),
     ],
     ids=[
-        *["stride", "dilation", "3x1", "groups of few channels", "few channels"],
+        *["stride", "two dilations", "large dilation"],
+        *["3x1", "groups of few channels", "few channels"],
         *["3-D stride", "3-D dilation", "3x1x1", "3-D groups", "3-D few channels"],
     ],
 )

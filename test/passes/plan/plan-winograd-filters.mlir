@@ -280,3 +280,66 @@ func.func @groups(%x: memref<1x14x14x32xf32>, %w: memref<2x1x3x3x16x16xf32> {tcp
   }
   return
 }
+
+// -----
+
+#input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r * 2, w + s * 2, c)>
+#filter = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r, s, c, ki)>
+#output = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h, w, kb * 16 + ki)>
+
+// A tile has outputs at a distance of 2.
+
+// CHECK-LABEL: func.func @dilation
+// CHECK:         memref.alloc() : memref<2x16x17x16xf32>
+func.func @dilation(%x: memref<1x18x18x16xf32>, %w: memref<2x3x3x16x16xf32> {tcp.prepared = "w"}, %y: memref<1x14x14x32xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<1x18x18x16xf32>, memref<2x3x3x16x16xf32>) outs(%y : memref<1x14x14x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+#input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r * 9, w + s * 9, c)>
+#filter = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r, s, c, ki)>
+#output = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h, w, kb * 16 + ki)>
+
+// 14 x 14 outputs are 7 x 7 tiles, but with dilation 9 they are 9 x 9.
+
+// CHECK-LABEL: func.func @large_dilation
+// CHECK-NOT:     memref.alloc
+func.func @large_dilation(%x: memref<1x32x32x16xf32>, %w: memref<2x3x3x16x16xf32> {tcp.prepared = "w"}, %y: memref<1x14x14x32xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<1x32x32x16xf32>, memref<2x3x3x16x16xf32>) outs(%y : memref<1x14x14x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+#input = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h + r, w + s, c)>
+#filter = affine_map<(n, h, w, kb, ki, r, s, c) -> (kb, r, s, c, ki)>
+#output = affine_map<(n, h, w, kb, ki, r, s, c) -> (n, h, w, kb * 16 + ki)>
+
+// The transform would have 67 MB.
+
+// CHECK-LABEL: func.func @large_filter
+// CHECK-NOT:     memref.alloc
+func.func @large_filter(%x: memref<1x30x30x1024xf32>, %w: memref<64x3x3x1024x16xf32> {tcp.prepared = "w"}, %y: memref<1x28x28x1024xf32>) attributes {tcp.target = "cpu"} {
+  linalg.generic {indexing_maps = [#input, #filter, #output], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<1x30x30x1024xf32>, memref<64x3x3x1024x16xf32>) outs(%y : memref<1x28x28x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
