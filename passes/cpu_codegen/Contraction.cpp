@@ -2,6 +2,7 @@
 
 #include "passes/cpu_codegen/Contraction.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/common/InputRows.h"
 #include "passes/cpu_codegen/ContractionEpilogue.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -19,7 +20,8 @@ void simplify(SmallVectorImpl<ReductionLoop> &loops) {
   for (const ReductionLoop &inner : loops) {
     if (inner.trips == 1)
       continue;
-    if (!result.empty() && result.back().inputStep == inner.trips * inner.inputStep &&
+    if (!result.empty() && !result.back().isRows && !inner.isRows &&
+        result.back().inputStep == inner.trips * inner.inputStep &&
         result.back().filterStep == inner.trips * inner.filterStep)
       result.back() = {result.back().trips * inner.trips, inner.inputStep, inner.filterStep};
     else
@@ -261,6 +263,12 @@ FailureOr<Contraction> matchContraction(linalg::LinalgOp product, linalg::FillOp
   }
   for (int dim : reductions)
     found.loops.push_back({ranges[dim], (*in)[dim], (*weights)[dim]});
+  if (auto rows = product->getAttrOfType<DenseI64ArrayAttr>(kInputRowsAttr);
+      rows && rows.size() == 2 && reductions.size() == 3 && ranges[reductions[0]] > 1) {
+    int64_t row = (*staticStrides(input))[1];
+    found.inputRows = {rows[0], rows[1], found.input.h / row, found.loops[0].inputStep / row};
+    found.loops[0].isRows = true;
+  }
   simplify(found.loops);
 
   if (fill) {

@@ -22,6 +22,13 @@ struct PixelBuffer {
 /// per trip.
 struct ReductionLoop {
   int64_t trips, inputStep, filterStep;
+  bool isRows = false; ///< whether it is over the rows of a window, some of which are padding
+};
+
+/// The rows of a convolution's input that are not padding, and the rows from one output to the next
+/// and from one row of the window to the next.
+struct InputRows {
+  int64_t begin, end, stride, dilation;
 };
 
 /// output[n, h, w, k] = epilogue(init + sum over loops of input[n, h, w, ...] * filter[..., k]),
@@ -43,7 +50,8 @@ struct Contraction {
   mlir::Value transformed; ///< the transform of the filter (WinogradFilter.h), or null
   int64_t depth = 0;       ///< input channels of a convolution with a transformed filter
   int64_t dilation = 1;    ///< its dilation in rows and columns
-  ReductionLoop taps{1, 0, 0}; ///< its loop over the frames of the window
+  ReductionLoop taps{1, 0, 0};        ///< its loop over the frames of the window
+  std::optional<InputRows> inputRows; ///< if many rows that the convolution reads are padding
   llvm::SmallVector<ReductionLoop>
       loops; ///< outermost first, simplified: no trips of 1, no mergeable loops
   llvm::SmallVector<PixelBuffer>

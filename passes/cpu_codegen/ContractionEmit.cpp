@@ -38,6 +38,7 @@ private:
     int64_t lastLanes; ///< channels of the last vector
   };
 
+  void setTaps(const Tile &tile, const Place &place);
   SmallVector<Value> reduce(const Tile &tile, Value inputBase, Value filterBase,
                             ArrayRef<Value> sums, size_t level);
   SmallVector<Value> step(const Tile &tile, Value inputBase, Value filterBase, ValueRange sums);
@@ -47,9 +48,10 @@ private:
   void emitBand(int64_t vectors, int64_t lastLanes, const Place &place, Value band, Value part);
 
   int64_t tileRows = 1, tileColumns = 1;
-  int64_t parts = 1;    ///< of each row, which are tasks of their own
-  bool resident = true; ///< whether the filter is small, see kResidentFilterBytes
-  Flat product;         ///< holds the initial sums
+  int64_t parts = 1;      ///< of each row, which are tasks of their own
+  Value firstTap, endTap; ///< rows of the window that are not padding for all rows of the tile
+  bool resident = true;   ///< whether the filter is small, see kResidentFilterBytes
+  Flat product;           ///< holds the initial sums
 };
 
 SmallVector<Value> Emitter::step(const Tile &tile, Value inputBase, Value filterBase,
@@ -81,7 +83,8 @@ SmallVector<Value> Emitter::reduce(const Tile &tile, Value inputBase, Value filt
   if (level == c.loops.size())
     return step(tile, inputBase, filterBase, sums);
   const ReductionLoop &dim = c.loops[level];
-  auto loop = scf::ForOp::create(b, index(0), index(dim.trips), index(1), sums);
+  auto loop = scf::ForOp::create(b, dim.isRows ? firstTap : index(0),
+                                 dim.isRows ? endTap : index(dim.trips), index(1), sums);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value i = loop.getInductionVar();
@@ -103,7 +106,25 @@ void Emitter::finish(const Tile &tile, const Place &place, ArrayRef<Value> sums)
                     v + 1 == tile.vectors ? tile.lastLanes : unit.lanes);
 }
 
+/// Sets the rows of the window that read rows of the input, for any row of the tile.
+void Emitter::setTaps(const Tile &tile, const Place &place) {
+  const InputRows &rows = *c.inputRows;
+  // The number of taps from the tile's place to `row` of the input, rounded up; zero if it is
+  // above.
+  auto tapsTo = [&](int64_t row) -> Value {
+    Value distance =
+        arith::SubIOp::create(b, index(row + rows.dilation - 1), scale(place.row, rows.stride));
+    return arith::DivUIOp::create(b, arith::MaxSIOp::create(b, distance, index(0)),
+                                  index(rows.dilation));
+  };
+  const auto *loop = llvm::find_if(c.loops, [](const ReductionLoop &each) { return each.isRows; });
+  firstTap = tapsTo(rows.begin - (tile.rows - 1) * rows.stride);
+  endTap = arith::MinUIOp::create(b, tapsTo(rows.end), index(loop->trips));
+}
+
 void Emitter::emitTile(const Tile &tile, const Place &place) {
+  if (c.inputRows)
+    setTaps(tile, place);
   SmallVector<Value> sums;
   if (c.fill) {
     Value init = splat(c.fill.getInputs()[0]);
@@ -177,7 +198,8 @@ void Emitter::run() {
            vectors * 2 * unit.lanes <= c.channels)
       vectors *= 2;
   int64_t most = (unit.registers - 1 - vectors) / vectors;
-  refoldPixels(c, most);
+  if (!c.inputRows)
+    refoldPixels(c, most);
   tileColumns = llvm::divideCeil(c.columns, llvm::divideCeil(c.columns, most));
   tileRows = tileColumns == c.columns ? std::clamp<int64_t>(most / tileColumns, 1, c.rows) : 1;
 

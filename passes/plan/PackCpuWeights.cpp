@@ -7,6 +7,7 @@
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
+#include "passes/common/InputRows.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_PACKCPUWEIGHTSPASS
@@ -102,6 +103,8 @@ void replace(linalg::LinalgOp product, Value filter, ArrayRef<AffineMap> maps,
         Value sum = arith::AddFOp::create(builder, loc, values[2], product);
         linalg::YieldOp::create(builder, loc, sum);
       });
+  if (Attribute rows = product->getAttr(convoy::kInputRowsAttr))
+    packed->setAttr(convoy::kInputRowsAttr, rows);
   product->replaceAllUsesWith(packed);
   product->erase();
 }

@@ -11,6 +11,7 @@
 #include "dialect/tcp/TcpShapes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/common/ConvGradients.h"
+#include "passes/common/InputRows.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
 #include "passes/tcp_to_linalg/Patterns.h"
 
@@ -45,6 +46,10 @@ Value namedTranspose(OpBuilder &builder, Location loc, Value value, ArrayRef<int
   return linalg::TransposeOp::create(builder, loc, value, empty, perm)->getResult(0);
 }
 
+/// The part of all rows that a convolution reads for its outputs from which it skips rows of
+/// padding.
+constexpr double kSkippedPadding = 0.25;
+
 /// A channels-last convolution whose input is already padded.
 struct Convolution {
   OpBuilder &builder;
@@ -57,6 +62,7 @@ struct Convolution {
   int64_t groups;
   Dims outputShape; ///< N x spatial x K
   bool cuda;
+  int64_t firstRow, endRow; ///< of the input in the first spatial dim, without padding
 
   int64_t spatialRank() const { return stride.size(); }
   Type accumulator() const { return computeType(elementTypeOf(input)); }
@@ -87,6 +93,8 @@ struct Convolution {
 
   Value build();
   Value dense();
+  /// Tells code generation which rows of the input of `result` are not padding, if most are.
+  Value withRows(Value result, int64_t taps);
   Value depthwise();
   Value grouped();
   /// A grouped convolution with two spatial dims whose groups are a loop, but no dim of the image
@@ -114,6 +122,8 @@ Value Convolution::build() {
     weights =
         reshapeTo(builder, loc, weights, extended(shapeOf(weights), weightsChannelsLast ? 1 : 2));
     outputShape = extended(outputShape, 1);
+    firstRow = 0;
+    endRow = 1;
     stride.insert(stride.begin(), 1);
     dilation.insert(dilation.begin(), 1);
     return reshapeTo(builder, loc, build(), shape);
@@ -129,7 +139,21 @@ Value Convolution::dense() {
     return named<linalg::Conv3DNdhwcDhwcfOp>(input, filter({2, 3, 4, 1, 0}), outputShape);
   if (cuda)
     return named<linalg::Conv2DNhwcFhwcOp>(input, filter({0, 2, 3, 1}), outputShape);
-  return named<linalg::Conv2DNhwcHwcfOp>(input, filter({2, 3, 1, 0}), outputShape);
+  Value kernel = filter({2, 3, 1, 0});
+  return withRows(named<linalg::Conv2DNhwcHwcfOp>(input, kernel, outputShape), shapeOf(kernel)[0]);
+}
+
+Value Convolution::withRows(Value result, int64_t taps) {
+  int64_t rows = outputShape[1], padding = 0;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      int64_t at = row * stride[0] + tap * dilation[0];
+      padding += at < firstRow || at >= endRow;
+    }
+  if (double(padding) > kSkippedPadding * double(rows * taps))
+    result.getDefiningOp()->setAttr(kInputRowsAttr,
+                                    builder.getDenseI64ArrayAttr({firstRow, endRow}));
+  return result;
 }
 
 Value Convolution::depthwise() {
@@ -237,6 +261,7 @@ struct ConvPattern : public OpInterfaceConversionPattern<tcp::ConvOpInterface> {
           weights = productOperand(rewriter, loc, operands[1], cuda);
     if (!channelsLast)
       input = transposed(rewriter, loc, input, channelsLastPerm(rank));
+    int64_t unpadded = shapeOf(input)[1];
     Dims low(rank + 2, 0), high(rank + 2, 0);
     for (int64_t i = 0; i < rank; ++i) {
       low[i + 1] = op.getPad()[2 * i];
@@ -256,7 +281,9 @@ struct ConvPattern : public OpInterfaceConversionPattern<tcp::ConvOpInterface> {
                         Dims(op.getDilation()),
                         static_cast<int64_t>(op.getGroups()),
                         shape,
-                        cuda};
+                        cuda,
+                        low[1],
+                        low[1] + unpadded};
     Value result = convertElements(rewriter, loc, conv.build(), elementType);
     if (!channelsLast)
       result = transposed(rewriter, loc, result, channelsFirstPerm(rank));

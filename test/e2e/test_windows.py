@@ -17,6 +17,11 @@ WINDOWS: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {
     "rows only": ((7, 30), {"padding": 8, "dilation": 8}),
     "low side": ((6, 6), {"kernel_size": 2, "padding": 9, "dilation": 9}),
     "stride": ((9, 9), {"padding": 10, "dilation": 10, "stride": 2}),
+    "most rows are padding": ((14, 15), {"padding": 12, "dilation": 12}),
+    "rows of several tiles": ((33, 34), {"padding": 18, "dilation": 18}),
+    "low images": ((9, 3), {"kernel_size": (3, 1), "padding": (7, 0), "dilation": (7, 1)}),
+    "rows with stride": ((14, 15), {"padding": 9, "dilation": 9, "stride": 2}),
+    "1x1 with padding": ((3, 4), {"kernel_size": 1, "padding": 3}),
     "padding beyond the taps": ((4, 4), {"padding": 9, "dilation": 3}),
     "groups": ((9, 10), {"padding": 12, "dilation": 12, "groups": 2}),
     "depthwise": ((9, 10), {"padding": 12, "dilation": 12, "groups": 32}),
@@ -32,12 +37,13 @@ WINDOWS: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {
 def test_taps_that_read_only_padding(name: str, cpu: str) -> None:
     torch.manual_seed(0)
     size, options = WINDOWS[name]
-    conv = getattr(nn, f"Conv{len(size)}d")(32, 32, **{"kernel_size": 3, **options})
-    x = torch.randn(2, 32, *size)
-    module = nn.Sequential(conv, nn.ReLU()).eval()
-    got = convoy.compile(module, (x,), target="cpu", cpu=cpu)(x)
-    wanted = module.double()(x.double())
-    torch.testing.assert_close(got.double(), wanted, rtol=1e-5, atol=1e-5)
+    for channels in (32, 96) if options.get("groups", 1) == 1 else (32,):
+        conv = getattr(nn, f"Conv{len(size)}d")(32, channels, **{"kernel_size": 3, **options})
+        x = torch.randn(2, 32, *size)
+        module = nn.Sequential(conv, nn.ReLU()).eval()
+        got = convoy.compile(module, (x,), target="cpu", cpu=cpu)(x)
+        wanted = module.double()(x.double())
+        torch.testing.assert_close(got.double(), wanted, rtol=1e-5, atol=1e-5)
 
 
 class Residual(nn.Module):

@@ -358,3 +358,24 @@ func.func @without_rows(%x: memref<1x1x10x4xf32>, %w: memref<1x3x4x16xf32>, %b: 
   }
   return
 }
+
+// -----
+
+// Rows 12 to 25 of the input are no padding: the taps of a row of outputs begin and end with these.
+
+// CHECK-LABEL: func.func @input_rows
+// CHECK:         scf.parallel
+// CHECK:           %[[BELOW:.*]] = arith.subi %c23{{.*}}, %[[ROW:.*]] : index
+// CHECK:           %[[LOW:.*]] = arith.maxsi %[[BELOW]], %c0
+// CHECK:           %[[FIRST:.*]] = arith.divui %[[LOW]], %c12
+// CHECK:           %[[LEFT:.*]] = arith.subi %c37{{.*}}, %[[ROW]] : index
+// CHECK:           %[[HIGH:.*]] = arith.maxsi %[[LEFT]], %c0
+// CHECK:           %[[ALL:.*]] = arith.divui %[[HIGH]], %c12
+// CHECK:           %[[END:.*]] = arith.minui %[[ALL]], %c3
+// CHECK:           scf.for %{{.*}} = %[[FIRST]] to %[[END]] step
+// CHECK:             scf.for %{{.*}} = %c0{{.*}} to %c3
+func.func @input_rows(%x: memref<1x38x32x5xf32>, %w: memref<3x3x5x16xf32>, %y: memref<1x14x8x16xf32>) attributes {tcp.target = "cpu"} {
+  linalg.conv_2d_nhwc_hwcf {convoy.input_rows = array<i64: 12, 26>, dilations = dense<12> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%x, %w : memref<1x38x32x5xf32>, memref<3x3x5x16xf32>) outs(%y : memref<1x14x8x16xf32>)
+  return
+}

@@ -106,3 +106,15 @@ func.func @gradient_of_weights(%x: tensor<2x8x8x4xf64>, %g: tensor<2x4x4x6xf64>)
       : tensor<2x8x8x4xf64>, tensor<2x4x4x6xf64> -> tensor<6x3x3x2xf64>
   return %0 : tensor<6x3x3x2xf64>
 }
+
+// Code generation skips rows of padding, if many of the rows that outputs read are padding.
+// CHECK-LABEL: func.func @rows_of_padding
+// CHECK: linalg.conv_2d_nhwc_hwcf {convoy.input_rows = array<i64: 6, 14>,
+// CHECK: linalg.conv_2d_nhwc_hwcf {dilations
+func.func @rows_of_padding(%x: tensor<1x8x8x4xf32>, %w: tensor<6x3x3x4xf32>) -> (tensor<1x8x8x6xf32>, tensor<1x8x8x6xf32>) attributes {tcp.target = "cpu"} {
+  %0 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 6, 1>, pad = array<i64: 6, 6, 1, 1>, stride = array<i64: 1, 1>}
+      : tensor<1x8x8x4xf32>, tensor<6x3x3x4xf32> -> tensor<1x8x8x6xf32>
+  %1 = tcp.conv2d %x, %w {channels_last, dilation = array<i64: 2, 2>, pad = array<i64: 2, 2, 2, 2>, stride = array<i64: 1, 1>}
+      : tensor<1x8x8x4xf32>, tensor<6x3x3x4xf32> -> tensor<1x8x8x6xf32>
+  return %0, %1 : tensor<1x8x8x6xf32>, tensor<1x8x8x6xf32>
+}
