@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Describes a convolution or matrix product by trip counts and element strides: the interface
-// between matching an op and emitting its code.
+// between matching an op (MatchContraction.h) and emitting its code.
 
 #ifndef CONVOY_PASSES_CPU_CODEGEN_CONTRACTION_H
 #define CONVOY_PASSES_CPU_CODEGEN_CONTRACTION_H
@@ -61,15 +61,15 @@ struct Contraction {
 /// The element strides of a memref with a static shape, strides and offset.
 mlir::FailureOr<llvm::SmallVector<int64_t>> staticStrides(mlir::Value memref);
 
+/// The stride of each of `loops` loops in a memref with `indices` and `strides`. Fails if an index
+/// is no sum of dims times constants.
+mlir::FailureOr<llvm::SmallVector<int64_t>> stridesOfLoops(unsigned loops,
+                                                           llvm::ArrayRef<mlir::AffineExpr> indices,
+                                                           llvm::ArrayRef<int64_t> strides);
+
 /// The element stride of each dim of `map` in `value`, a memref. Fails if the memref has no
 /// strides, or if an index is no sum of dims times constants.
 mlir::FailureOr<llvm::SmallVector<int64_t>> loopStrides(mlir::Value value, mlir::AffineMap map);
-
-/// Describes `product` with its fill and epilogue (either may be null). Fails silently if the op
-/// has another form; it is then lowered to plain loops.
-mlir::FailureOr<Contraction> matchContraction(mlir::linalg::LinalgOp product,
-                                              mlir::linalg::FillOp fill,
-                                              mlir::linalg::GenericOp epilogue);
 
 /// If the pixels are contiguous in all buffers, redistributes them to rows and columns so that
 /// tiles of at most `pixels` are full.

@@ -9,6 +9,7 @@
 #include "passes/common/EpilogueRegion.h"
 #include "passes/common/Sizes.h"
 #include "passes/cpu_codegen/ContractionEmit.h"
+#include "passes/cpu_codegen/MatchContraction.h"
 #include "passes/cpu_codegen/ReductionEmit.h"
 #include "passes/cpu_codegen/RowReductionEmit.h"
 #include "passes/cpu_codegen/WinogradEmit.h"
