@@ -248,6 +248,19 @@ def test_new_weights(compiled: Callable[..., Any]) -> None:
     same(run(x), model(x))
 
 
+def test_constants_without_weights(compiled: Callable[..., Any]) -> None:
+    """The conversion makes tables, which the part has beside no weights of the model."""
+
+    def resized(x: Tensor) -> Tensor:
+        return F.interpolate((x @ x.mT).relu(), size=(5, 11), mode="bilinear")
+
+    x = torch.rand(1, 2, 8, 8)
+    run = compiled(resized)
+    for each in (x, x + 1):
+        torch.testing.assert_close(run(each), resized(each))
+    assert backend.reports()[0].parts
+
+
 def test_training(compiled: Callable[..., Any]) -> None:
     """Forward and backward are compiled; weights that change in each step become inputs."""
     model = nn.Sequential(

@@ -195,7 +195,8 @@ class Part(torch.nn.Module):
         return results[0] if self._single else tuple(results)
 
     def _load_weights(self, args: Sequence[torch.Tensor]) -> None:
-        if not self._weights:
+        # A part without weights may have constants, which are prepared once.
+        if not self._weights and self._program.has_weights:
             return
         self._program.load_weights(
             {weight_name(index): args[index].detach().cpu() for index in self._weights}
