@@ -18,7 +18,7 @@ SHAPES = {
     "odd columns": (64, 32, 12, 13, 1),
     "odd, no padding": (48, 96, 17, 19, 0),
     "one row of tiles": (32, 32, 2, 130, 1),
-    "one row, of half tiles": (32, 32, 1, 131, 1),
+    "one row, of half tiles": (32, 32, 3, 131, (0, 1)),
     "many channels": (512, 64, 14, 14, 1),
     "very many channels": (2048, 32, 12, 12, 1),
     "many blocks": (32, 1024, 12, 12, 1),
