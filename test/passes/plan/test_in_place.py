@@ -1,38 +1,14 @@
-"""A kernel that writes its result into an operand computes the same, bit for bit. `plan-in-place`
-applies to `cuda`, so the test runs the passes before it for `cuda`, and the result on the CPU."""
+"""A kernel that writes its result into an operand (`plan-in-place`) computes the same."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 import torch
 import torch.nn.functional as F
-from op_cases import Function
+from placed import check_pass
 from torch import Tensor
-
-import convoy
-from convoy.compiler import compile_imported
-from convoy.frontend import import_module
-
-_BEFORE = (
-    "--convert-tcp-to-linalg",
-    "--convoy-fuse-elementwise",
-    "--convoy-fuse-reads",
-    "--convoy-fuse-shared",
-    "--lower-affine",
-    "--canonicalize",
-    "--convoy-expand-math",
-    "--plan-weight-origins",
-    "--eliminate-empty-tensors",
-    "--plan-bufferize",
-    "--canonicalize",
-    "--cse",
-    "--plan-out-params",
-    "--canonicalize",
-)
-_AFTER = ("--plan-arena", "--collect-manifest")
 
 
 def _pooled(x: Tensor) -> Tensor:
@@ -66,18 +42,5 @@ _FUNCTIONS = {_pooled: 1, _products: 3, _branches: 1, _kept: 0}
 @pytest.mark.parametrize("function", _FUNCTIONS)
 def test_results_are_the_same(function, convoy_opt: Callable[..., str]) -> None:
     torch.manual_seed(0)
-    inputs = (torch.randn(2, 3, 6, 8),)
-    options = convoy.CompileOptions(target="cpu")
-    imported = import_module(Function(function).eval(), inputs)
-    plain = compile_imported(imported, options)
-    text = plain.phases["normalize"].replace('tcp.target = "cpu"', 'tcp.target = "cuda"')
-    apart = convoy_opt(text, *_BEFORE)
-    placed = convoy_opt(apart, "--plan-in-place")
+    apart, placed = check_pass("--plan-in-place", function, torch.randn(2, 3, 6, 8), convoy_opt)
     assert apart.count("memref.alloc(") - placed.count("memref.alloc(") == _FUNCTIONS[function]
-    results = []
-    for planned in (apart, placed):
-        text = convoy_opt(planned.replace('tcp.target = "cuda"', 'tcp.target = "cpu"'), *_AFTER)
-        got = compile_imported(replace(imported, text=text), options, phase="plan").load()(*inputs)
-        results.append(got)
-    assert torch.equal(*results)
-    torch.testing.assert_close(results[1], function(*inputs))
