@@ -176,6 +176,20 @@ SmallVector<Value> memrefsOf(Operation *op) {
   return result;
 }
 
+void replaceAllocation(memref::AllocOp alloc, Value buffer) {
+  MemRefType type = alloc.getType();
+  if (type != buffer.getType()) {
+    OpBuilder builder(alloc);
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    (void)type.getStridesAndOffset(strides, offset);
+    buffer = memref::ReinterpretCastOp::create(builder, alloc.getLoc(), type, buffer, offset,
+                                               type.getShape(), strides);
+  }
+  alloc.replaceAllUsesWith(buffer);
+  alloc.erase();
+}
+
 Value withoutUnitReshapes(Value memref) {
   while (Operation *op = memref.getDefiningOp()) {
     if (!isa<memref::CollapseShapeOp, memref::ExpandShapeOp>(op))

@@ -7,6 +7,7 @@
 #ifndef CONVOY_PASSES_COMMON_BUFFERS_H
 #define CONVOY_PASSES_COMMON_BUFFERS_H
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
@@ -48,6 +49,9 @@ ByteRange bytesOf(const Buffer &buffer);
 
 /// The memrefs outside of `op` that it and the ops in its regions use.
 llvm::SmallVector<mlir::Value> memrefsOf(mlir::Operation *op);
+
+/// Makes all uses of `alloc` use `buffer`, which is as large, in the layout of `alloc`.
+void replaceAllocation(mlir::memref::AllocOp alloc, mlir::Value buffer);
 
 /// `memref` without reshapes that only add or drop dims of size 1.
 mlir::Value withoutUnitReshapes(mlir::Value memref);

@@ -109,17 +109,7 @@ static void replace(memref::AllocOp result, memref::AllocOp operand) {
   // Views of the result may be anywhere after its allocation.
   if (result->isBeforeInBlock(operand))
     operand->moveBefore(result);
-  OpBuilder builder(result);
-  Value buffer = operand;
-  if (result.getType() != operand.getType()) {
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    (void)result.getType().getStridesAndOffset(strides, offset);
-    buffer = memref::ReinterpretCastOp::create(builder, result.getLoc(), result.getType(), operand,
-                                               offset, result.getType().getShape(), strides);
-  }
-  result.replaceAllUsesWith(buffer);
-  result.erase();
+  replaceAllocation(result, operand);
 }
 
 void InPlacePass::runOnOperation() {

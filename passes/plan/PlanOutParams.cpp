@@ -5,6 +5,7 @@
 // looks through views that do not move elements.
 
 #include "passes/Passes.h"
+#include "passes/common/Buffers.h"
 #include "passes/plan/LoopSlices.h"
 
 namespace convoy {
@@ -58,17 +59,7 @@ LogicalResult convert(func::FuncOp function) {
 
     memref::AllocOp alloc = findAllocation(value);
     if (alloc && alloc->getBlock() == returnOp->getBlock() && loopSlices(alloc).empty()) {
-      OpBuilder builder(alloc);
-      Value buffer = out;
-      if (alloc.getType() != type) {
-        SmallVector<int64_t> strides;
-        int64_t offset;
-        (void)alloc.getType().getStridesAndOffset(strides, offset);
-        buffer = memref::ReinterpretCastOp::create(builder, alloc.getLoc(), alloc.getType(), out,
-                                                   offset, alloc.getType().getShape(), strides);
-      }
-      alloc.replaceAllUsesWith(buffer);
-      alloc.erase();
+      convoy::replaceAllocation(alloc, out);
     } else {
       OpBuilder builder(returnOp);
       memref::CopyOp::create(builder, returnOp.getLoc(), value, out);
