@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "passes/Passes.h"
 #include "passes/common/Sizes.h"
+#include "passes/cpu_codegen/ParallelWork.h"
 #include "passes/cpu_codegen/TransposeLoops.h"
 
 namespace convoy {
@@ -38,10 +39,6 @@ linalg::GenericOp copyToGeneric(RewriterBase &rewriter, memref::CopyOp copy) {
   return generic;
 }
 
-/// Loop nests with fewer iterations run on the calling thread: distributing them costs some
-/// microseconds.
-constexpr int64_t kMinParallelWork = 1 << 14;
-
 /// With fewer tasks than kFewTasks cores would be idle, so a parallel innermost loop is split into
 /// parts of kPart iterations.
 constexpr int64_t kFewTasks = 64, kPart = 1 << 14;
@@ -67,7 +64,7 @@ void parallelize(RewriterBase &rewriter, ArrayRef<utils::IteratorType> iterators
   bool cuts = !loops.empty() && depth + 1 == loops.size() &&
               iterators[depth] == utils::IteratorType::parallel && tasks < kFewTasks;
   int64_t parts = cuts ? llvm::divideCeil(ranges[depth], kPart) : 1;
-  if (tasks * parts == 1 || work < kMinParallelWork)
+  if (tasks * parts == 1 || work < convoy::kMinParallelWork)
     return;
 
   auto outer = cast<scf::ForOp>(loops.front()), last = cast<scf::ForOp>(loops.back());

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/cpu_codegen/ParallelWork.h"
 #include "passes/cpu_codegen/PixelEmitter.h"
 #include "passes/cpu_codegen/VectorBody.h"
 
@@ -16,9 +17,6 @@ using namespace mlir;
 
 namespace convoy {
 namespace {
-
-/// Fewer iterations run on the calling thread: distributing them costs some microseconds.
-constexpr int64_t kMinParallelWork = 1 << 14;
 
 /// With fewer tasks cores would be idle, so tiles have fewer vectors.
 constexpr int64_t kFewTasks = 16;

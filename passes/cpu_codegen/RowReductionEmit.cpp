@@ -7,6 +7,7 @@
 #include "passes/cpu_codegen/RowReductionEmit.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/cpu_codegen/ParallelWork.h"
 #include "passes/cpu_codegen/PixelEmitter.h"
 #include "passes/cpu_codegen/ReductionEmit.h"
 #include "passes/cpu_codegen/VectorBody.h"
@@ -15,9 +16,6 @@ using namespace mlir;
 
 namespace convoy {
 namespace {
-
-/// Fewer iterations run on the calling thread: distributing them costs some microseconds.
-constexpr int64_t kMinParallelWork = 1 << 14;
 
 /// Vectors of partial results: as many as hide the latency of the op that combines two.
 constexpr int64_t kMaxVectors = 4;
