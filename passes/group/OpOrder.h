@@ -13,7 +13,7 @@ namespace convoy {
 
 /// Ops, and the buffers that they access. Ops are numbered in the order of their block.
 struct OrderProblem {
-  /// A buffer lives from the op that writes it to the last one that reads it.
+  /// The live range of a buffer is from its writer to its last reader.
   struct Buffer {
     int64_t bytes;
     unsigned writer;

@@ -10,21 +10,22 @@ using namespace convoy;
 /// Maximum length of a part.
 static constexpr int64_t kPart = 1 << 11;
 
-int64_t convoy::lengthOf(linalg::GenericOp op) {
-  int64_t result = 1;
+/// The number of iterations of the loops of one kind.
+static int64_t iterationsOf(linalg::GenericOp op, utils::IteratorType kind) {
+  int64_t count = 1;
   for (auto [iterator, range] :
        llvm::zip_equal(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
-    if (iterator == utils::IteratorType::reduction)
-      result *= range;
-  return result;
+    if (iterator == kind)
+      count *= range;
+  return count;
+}
+
+int64_t convoy::lengthOf(linalg::GenericOp op) {
+  return iterationsOf(op, utils::IteratorType::reduction);
 }
 
 int64_t convoy::resultsOf(linalg::GenericOp op) {
-  int64_t results = 1;
-  for (auto [iterator, range] :
-       llvm::zip_equal(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
-    results *= iterator == utils::IteratorType::parallel ? range : 1;
-  return results;
+  return iterationsOf(op, utils::IteratorType::parallel);
 }
 
 std::optional<unsigned> convoy::innermostLoop(AffineMap map, ArrayRef<int64_t> ranges) {
@@ -84,7 +85,7 @@ public:
   /// The time of one kernel.
   int64_t whole() const { return turns(alongRows, results, length, bytes); }
 
-  /// The time of the kernels of the parts, and of one that reduces their results.
+  /// The time of the kernels that compute partial results, and of the kernel that combines them.
   int64_t of(const ReductionCut &cut) const {
     int64_t parts = cut.parts;
     bool joinsRows = true;
