@@ -4,6 +4,7 @@
 
 #include "lld/Common/Driver.h"
 #include "passes/emit/Emit.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -21,6 +22,8 @@ extern "C" const unsigned char convoy_calls_object[];
 extern "C" const unsigned long convoy_calls_object_bytes;
 extern "C" const unsigned char convoy_floats_object[];
 extern "C" const unsigned long convoy_floats_object_bytes;
+extern "C" const unsigned char convoy_run_object[];
+extern "C" const unsigned long convoy_run_object_bytes;
 
 using namespace llvm;
 
@@ -38,7 +41,11 @@ template <typename Function> std::string libraryOf(Function *function) {
 /// Symbols that the loader looks up; all others are local to the library.
 constexpr StringLiteral kVersionScript =
     "{ global: convoy_main; convoy_prepare_weights; convoy_abi_version; convoy_sizes; "
-    "convoy_share_threads; *_build; local: *; };\n";
+    "convoy_share_threads; convoy_begin_run; convoy_end_run; *_build; local: *; };\n";
+
+StringRef contentOf(const unsigned char *object, unsigned long bytes) {
+  return {reinterpret_cast<const char *>(object), bytes};
+}
 
 bool write(const Twine &path, StringRef content, std::string &error) {
   std::error_code code;
@@ -63,46 +70,34 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
     return false;
   }
   scope_exit cleanUp([&] { sys::fs::remove_directories(folder); });
-  std::string objectPath = (folder + "/model.o").str(), supportPath = (folder + "/support.o").str(),
-              callsPath = (folder + "/calls.o").str(), floatsPath = (folder + "/floats.o").str();
   std::string scriptPath = (folder + "/exports.map").str(),
               libraryPath = (folder + "/native.so").str();
-  StringRef support(reinterpret_cast<const char *>(convoy_support_object),
-                    convoy_support_object_bytes);
-  StringRef calls(reinterpret_cast<const char *>(convoy_calls_object), convoy_calls_object_bytes);
-  StringRef floats(reinterpret_cast<const char *>(convoy_floats_object),
-                   convoy_floats_object_bytes);
-  if (!write(objectPath, object, error) || !write(supportPath, support, error) ||
-      !write(callsPath, calls, error) || !write(floatsPath, floats, error) ||
-      !write(scriptPath, kVersionScript, error))
+  if (!write(scriptPath, kVersionScript, error))
     return false;
+  const StringRef contents[] = {object,
+                                contentOf(convoy_support_object, convoy_support_object_bytes),
+                                contentOf(convoy_calls_object, convoy_calls_object_bytes),
+                                contentOf(convoy_floats_object, convoy_floats_object_bytes),
+                                contentOf(convoy_run_object, convoy_run_object_bytes)};
+  std::vector<std::string> objectPaths;
+  for (auto [index, content] : llvm::enumerate(contents)) {
+    objectPaths.push_back((folder + "/" + Twine(index) + ".o").str());
+    if (!write(objectPaths.back(), content, error))
+      return false;
+  }
 
   std::string script = "--version-script=" + scriptPath;
   std::string libm = libraryOf(static_cast<float (*)(float)>(&::expf)), libc = libraryOf(&::getenv);
   // One thread: LLVM's thread pool is per process, and in a forked child, which lacks the pool's
   // threads, lld would wait forever. A few small objects need no parallelism.
-  std::vector<const char *> arguments = {"ld.lld",
-                                         "-shared",
-                                         "-z",
-                                         "defs",
-                                         "-z",
-                                         "now",
-                                         "-z",
-                                         "relro",
-                                         "--gc-sections",
-                                         "--as-needed",
-                                         "-s",
-                                         "--build-id=none",
-                                         "--threads=1",
-                                         "-soname",
-                                         "native.so",
-                                         script.c_str(),
-                                         "-o",
-                                         libraryPath.c_str(),
-                                         objectPath.c_str(),
-                                         supportPath.c_str(),
-                                         callsPath.c_str(),
-                                         floatsPath.c_str()};
+  std::vector<const char *> arguments = {"ld.lld",       "-shared", "-z",
+                                         "defs",         "-z",      "now",
+                                         "-z",           "relro",   "--gc-sections",
+                                         "--as-needed",  "-s",      "--build-id=none",
+                                         "--threads=1",  "-soname", "native.so",
+                                         script.c_str(), "-o",      libraryPath.c_str()};
+  for (const std::string &path : objectPaths)
+    arguments.push_back(path.c_str());
   for (const std::string *path : {&libm, &libc})
     if (!path->empty())
       arguments.push_back(path->c_str());

@@ -16,3 +16,8 @@ const unsigned char convoy_floats_object[] = {
 #embed "convoy_floats.o"
 };
 const unsigned long convoy_floats_object_bytes = sizeof convoy_floats_object;
+
+const unsigned char convoy_run_object[] = {
+#embed "convoy_run.o"
+};
+const unsigned long convoy_run_object_bytes = sizeof convoy_run_object;

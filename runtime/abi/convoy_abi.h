@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define CONVOY_ABI_VERSION 3
+#define CONVOY_ABI_VERSION 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,6 +65,54 @@ typedef struct ConvoyRuntime {
   /// Copies between two device buffers.
   int32_t (*copy)(void *context, void *destination, const void *source, int64_t bytes);
 } ConvoyRuntime;
+
+/// The functions of the CUDA driver that a run on the `cuda` target calls. Statuses are CUresult,
+/// addresses CUdeviceptr.
+typedef struct ConvoyDriver {
+  uint32_t abi_version;
+  uint32_t reserved;
+  int32_t (*stream_is_capturing)(void *stream, int32_t *capturing);
+  int32_t (*memset)(uint64_t address, uint8_t value, uint64_t bytes, void *stream);
+  int32_t (*memset_2d)(uint64_t address, uint64_t pitch, uint8_t value, uint64_t width,
+                       uint64_t height, void *stream);
+  int32_t (*memcpy)(uint64_t to, uint64_t from, uint64_t bytes, void *stream);
+  /// `copy` is a CUDA_MEMCPY2D.
+  int32_t (*memcpy_2d)(const void *copy, void *stream);
+  int32_t (*graph_launch)(void *graph, void *stream);
+  int32_t (*event_record)(void *event, void *stream);
+} ConvoyDriver;
+
+/// The part of a static buffer that the array of a call fills: `rows` pieces of `width` bytes,
+/// which are adjacent in the array and `pitch` bytes apart in the buffer. The buffer has `rows *
+/// pitch` bytes.
+typedef struct ConvoyWindow {
+  uint64_t buffer;
+  int64_t rows, width, pitch;
+} ConvoyWindow;
+
+/// What runs with arrays of the same shapes have in common.
+typedef struct ConvoyRun {
+  const ConvoyDriver *driver;
+  const ConvoyWindow *inputs, *outputs;
+  int32_t input_count, output_count;
+  /// The index, in ConvoyDriver, of the function that failed last.
+  int32_t failed;
+  int32_t reserved;
+} ConvoyRun;
+
+/// The status of `convoy_begin_run` on a stream that the caller captures.
+#define CONVOY_CAPTURING (-1)
+
+/// Enqueues the first part of a run: copies the inputs from `arrays` into their windows, writes
+/// zeros around them, and launches `graph`, a CUgraphExec. Arrays are on the device or in host
+/// memory that it reads. With a null `graph` it launches nothing; otherwise, if the stream is being
+/// captured, it enqueues nothing and returns CONVOY_CAPTURING. Returns 0 or the status of the
+/// function that failed, and stores its index.
+int32_t convoy_begin_run(ConvoyRun *run, void *graph, const uint64_t *arrays, void *stream);
+
+/// Enqueues the rest: copies the windows of the outputs into `arrays`, and records `event`, unless
+/// it is null, even if a copy fails. Returns as `convoy_begin_run`.
+int32_t convoy_end_run(ConvoyRun *run, const uint64_t *arrays, void *event, void *stream);
 
 /// The ABI version that the library was generated for.
 uint32_t convoy_abi_version(void);

@@ -6,17 +6,22 @@ size, offset and the version."""
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_char_p, c_int32, c_int64, c_uint32, c_void_p
+from ctypes import c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 
 from .manifest import ABI_VERSION
 
 __all__ = [
     "ABI_VERSION",
     "BUILD_GRAPH",
+    "CAPTURING",
     "ENTRIES",
+    "RUN_ENTRIES",
     "SHARE_THREADS",
     "ConvoyCudnn",
+    "ConvoyDriver",
+    "ConvoyRun",
     "ConvoyRuntime",
+    "ConvoyWindow",
     "pointer_array",
 ]
 
@@ -73,7 +78,49 @@ class ConvoyRuntime(ctypes.Structure):
     )
 
 
+class ConvoyDriver(ctypes.Structure):
+    """A table of functions of the CUDA driver, by address: only native code calls them."""
+
+    _fields_ = (
+        ("abi_version", c_uint32),
+        ("reserved", c_uint32),
+        ("stream_is_capturing", c_void_p),
+        ("memset", c_void_p),
+        ("memset_2d", c_void_p),
+        ("memcpy", c_void_p),
+        ("memcpy_2d", c_void_p),
+        ("graph_launch", c_void_p),
+        ("event_record", c_void_p),
+    )
+
+
+class ConvoyWindow(ctypes.Structure):
+    """The part of a static buffer that the array of a call fills."""
+
+    _fields_ = (
+        ("buffer", c_uint64),
+        ("rows", c_int64),
+        ("width", c_int64),
+        ("pitch", c_int64),
+    )
+
+
+class ConvoyRun(ctypes.Structure):
+    """What runs with arrays of the same shapes have in common."""
+
+    _fields_ = (
+        ("driver", ctypes.POINTER(ConvoyDriver)),
+        ("inputs", ctypes.POINTER(ConvoyWindow)),
+        ("outputs", ctypes.POINTER(ConvoyWindow)),
+        ("input_count", c_int32),
+        ("output_count", c_int32),
+        ("failed", c_int32),
+        ("reserved", c_int32),
+    )
+
+
 _POINTERS = ctypes.POINTER(c_void_p)
+_ADDRESSES = ctypes.POINTER(c_uint64)
 
 #: `<graph>_build`.
 BUILD_GRAPH = ctypes.CFUNCTYPE(
@@ -93,6 +140,15 @@ ENTRIES: dict[str, tuple[type, tuple[type, ...]]] = {
     ),
     "convoy_prepare_weights": (c_int32, (_POINTERS, _POINTERS, c_void_p)),
     "convoy_sizes": (ctypes.POINTER(c_int64), ()),
+}
+
+#: CONVOY_CAPTURING.
+CAPTURING = -1
+
+#: The functions that native libraries of the `cuda` target also export.
+RUN_ENTRIES: dict[str, tuple[type, tuple[type, ...]]] = {
+    "convoy_begin_run": (c_int32, (ctypes.POINTER(ConvoyRun), c_void_p, _ADDRESSES, c_void_p)),
+    "convoy_end_run": (c_int32, (ctypes.POINTER(ConvoyRun), _ADDRESSES, c_void_p, c_void_p)),
 }
 
 

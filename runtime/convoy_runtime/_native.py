@@ -11,10 +11,11 @@ import hashlib
 import os
 import threading
 import weakref
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ._abi import ABI_VERSION, BUILD_GRAPH, ENTRIES, SHARE_THREADS
+from ._abi import ABI_VERSION, BUILD_GRAPH, ENTRIES, RUN_ENTRIES, SHARE_THREADS
 from ._elf import elf_problem
 from .errors import ArtifactError
 from .timings import part
@@ -96,10 +97,7 @@ class NativeLibrary:
         except OSError as error:
             problem = f"the library cannot be loaded: {error}"
             raise ArtifactError(problem=problem, path=path, member=MEMBER) from error
-        entries = {
-            name: self._function(name, ctypes.CFUNCTYPE(result, *arguments))
-            for name, (result, arguments) in ENTRIES.items()
-        }
+        entries = self._functions(ENTRIES)
         version = entries["convoy_abi_version"]()
         if version != ABI_VERSION:
             problem = "the library was generated for another ABI"
@@ -131,6 +129,21 @@ class NativeLibrary:
         if symbol is None:
             return None
         return self._function(symbol, BUILD_GRAPH)
+
+    def run_functions(self) -> tuple[Any, Any]:
+        """Returns `convoy_begin_run` and `convoy_end_run`.
+
+        Raises:
+            ArtifactError: The library does not export them.
+        """
+        begin, end = self._functions(RUN_ENTRIES).values()
+        return begin, end
+
+    def _functions(self, entries: Mapping[str, tuple[type, tuple[type, ...]]]) -> dict[str, Any]:
+        return {
+            name: self._function(name, ctypes.CFUNCTYPE(result, *arguments))
+            for name, (result, arguments) in entries.items()
+        }
 
     def _function(self, name: str, kind: Any) -> Any:
         function = self._library.function(name, kind)

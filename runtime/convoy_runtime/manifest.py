@@ -86,7 +86,7 @@ FORMAT = "convoy"
 #: The format of an artifact with dynamic sizes (`convoy_runtime.dynamic.manifest`).
 DYNAMIC_FORMAT = "convoy-dynamic"
 FORMAT_VERSION = 13
-ABI_VERSION = 3
+ABI_VERSION = 4
 MANIFEST = "manifest.json"
 #: Kinds of steps.
 STEPS = ("call", "kernel", "copy")

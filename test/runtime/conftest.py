@@ -30,6 +30,8 @@ def compile_c(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., bytes]:
             f"-I{ROOT}/runtime/abi",
             *flags,
             str(HERE / source),
+            # Only programs on a GPU call it.
+            str(ROOT / "runtime/support/convoy_run.c"),
             "-o",
             str(out),
         ]

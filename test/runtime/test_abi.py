@@ -14,7 +14,13 @@ from runtime_fixtures import ROOT, c_compiler
 import convoy_runtime
 from convoy_runtime import _abi
 
-STRUCTS = (_abi.ConvoyCudnn, _abi.ConvoyRuntime)
+STRUCTS = (
+    _abi.ConvoyCudnn,
+    _abi.ConvoyRuntime,
+    _abi.ConvoyDriver,
+    _abi.ConvoyWindow,
+    _abi.ConvoyRun,
+)
 
 
 def test_mirror_equals_header(tmp_path: Path) -> None:
@@ -55,9 +61,11 @@ def test_mirror_has_every_signature(tmp_path: Path) -> None:
         ctypes.POINTER(ctypes.c_void_p): "void *const *",
         ctypes.POINTER(_abi.ConvoyRuntime): "const ConvoyRuntime *",
         ctypes.POINTER(ctypes.c_int64): "const int64_t *",
+        ctypes.POINTER(_abi.ConvoyRun): "ConvoyRun *",
+        ctypes.POINTER(ctypes.c_uint64): "const uint64_t *",
     }  # fmt: skip
     lines = ['#include "convoy_abi.h"']
-    for name, (result, arguments) in _abi.ENTRIES.items():
+    for name, (result, arguments) in (_abi.ENTRIES | _abi.RUN_ENTRIES).items():
         types = ", ".join(spelled[argument] for argument in arguments) or "void"
         lines.append(f"{spelled[result]} (*check_{name})({types}) = {name};")
     (tmp_path / "types.c").write_text("\n".join(lines))

@@ -26,7 +26,7 @@ from convoy_runtime import (
 )
 from convoy_runtime.arrays import from_numpy
 from convoy_runtime.dtypes import DTYPES
-from convoy_runtime.manifest import TensorSpec
+from convoy_runtime.manifest import ABI_VERSION, TensorSpec
 
 X = np.array([[1, 2, 3], [-4, -5, 6]], np.float32)
 
@@ -307,7 +307,7 @@ def test_mismatched_native_library(tmp_path: Path, compile_c: Callable[..., byte
         ArtifactError,
         match=(
             r"native\.so: convoy_abi_version: the library was generated for another ABI: "
-            r"expected 3, got 99"
+            rf"expected {ABI_VERSION}, got 99"
         ),
     ):
         convoy_runtime.load(path)

@@ -12,8 +12,8 @@ import pytest
 from runtime_fixtures import affine_manifest
 
 from convoy_runtime import ArtifactError
-from convoy_runtime.manifest import FORMAT_VERSION as OURS
 from convoy_runtime.manifest import (
+    ABI_VERSION,
     Call,
     Cudnn,
     FileEntry,
@@ -29,6 +29,7 @@ from convoy_runtime.manifest import (
     Step,
     TensorSpec,
 )
+from convoy_runtime.manifest import FORMAT_VERSION as OURS
 from convoy_runtime.manifest_reader import read_manifest
 
 FILES = {"native.so": FileEntry("0" * 64, 1), "kernels.ptx": FileEntry("f" * 64, 2)}
@@ -133,8 +134,8 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (
             put("abi_version", 9),
             (
-                "abi_version: this runtime reads ABI version 3, the artifact is newer: "
-                "update convoy; expected 3, got 9"
+                f"abi_version: this runtime reads ABI version {ABI_VERSION}, the artifact is "
+                f"newer: update convoy; expected {ABI_VERSION}, got 9"
             ),
         ),
         (put("abi_version", "1"), 'abi_version: expected an integer from 0 to 2**63 - 1, got "1"'),

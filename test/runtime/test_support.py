@@ -25,12 +25,13 @@ FORK = "die_after_fork=0"
 
 @dataclass(frozen=True)
 class Programs:
-    """support_pool.c with the library that it loads, and support_calls.c, compiled with a
-    sanitizer."""
+    """support_pool.c with the library that it loads, support_calls.c and support_run.c, compiled
+    with a sanitizer."""
 
     pool: Path
     library: Path
     calls: Path
+    run: Path
 
 
 @pytest.fixture(scope="module", params=SANITIZERS)
@@ -48,11 +49,12 @@ def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
             )
         flags += [f"-fsanitize={request.param}", "-fno-sanitize-recover=undefined"]
     folder = tmp_path_factory.mktemp("support")
-    programs = Programs(folder / "pool", folder / "pool.so", folder / "calls")
+    programs = Programs(folder / "pool", folder / "pool.so", folder / "calls", folder / "run")
     for command in (
         ["-shared", "-fPIC", SUPPORT / "convoy_support.c", "-o", programs.library],
         [HERE / "support_pool.c", "-o", programs.pool, "-ldl", "-lpthread"],
         [HERE / "support_calls.c", SUPPORT / "convoy_calls.c", "-o", programs.calls],
+        [HERE / "support_run.c", SUPPORT / "convoy_run.c", "-o", programs.run],
     ):
         subprocess.run([compiler, *flags, *command], check=True)
     return programs
@@ -75,3 +77,8 @@ def test_pool_under_load(programs: Programs, load: str) -> None:
 
 def test_every_call_of_cudnn_may_fail(programs: Programs) -> None:
     assert run(programs.calls) == "13 calls, each made to fail\n"
+
+
+def test_every_call_of_a_run_may_fail(programs: Programs) -> None:
+    """Also the copies of rows into a larger buffer, and the zeros around them."""
+    assert run(programs.run) == "15 runs\n"

@@ -259,6 +259,12 @@ def test_large_shared_memory_is_requested(artifact: Callable[..., Path]) -> None
         (["-DCALL=0"], {}, ArtifactError, "native.so: convoy_main runs call 0 of 0"),
         (["-DSTATUS=5"], {}, ExecutionError, "convoy_main returned status 5"),
         (
+            ["-Dconvoy_begin_run=other"],
+            {},
+            ArtifactError,
+            "native.so: the library does not export convoy_begin_run",
+        ),
+        (
             ["-DBYTES=1000000"],
             {},
             CudaError,

@@ -23,6 +23,7 @@ from convoy_runtime.cuda.driver.device import open_driver
 from convoy_runtime.cuda.driver.memory import Allocation, DeviceArray
 from convoy_runtime.cuda.plans.fingerprint import fingerprint
 from convoy_runtime.cuda.program.executor import CudaProgram
+from convoy_runtime.errors import CudaError
 from convoy_runtime.manifest import (
     Call,
     Cudnn,
@@ -110,22 +111,48 @@ def peek(array: Any) -> np.ndarray:
     )
 
 
+#: The functions of the driver that native code of a program calls.
+_NATIVE = {
+    "cuStreamIsCapturing", "cuMemsetD8Async", "cuMemsetD2D8Async", "cuMemcpyAsync",
+    "cuMemcpy2DAsync", "cuGraphLaunch", "cuEventRecord",
+}  # fmt: skip
+_OBSERVER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)
+_observers: list[Any] = []
+
+
 class _Hooked:
-    """The functions of the driver, each of which is called by a hook."""
+    """The functions of the driver, each of which is called by a hook; those that native code calls
+    are observed."""
 
     def __init__(self, module: Any, hook: Callable[..., Any]) -> None:
         self._module, self._hook = module, hook
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._module, name)
-        return partial(self._hook, name, found) if name.startswith("cu") else found
+        if not name.startswith("cu") or name in _NATIVE:
+            return found
+        return partial(self._hook, name, found)
 
 
 def hook_driver(monkeypatch: pytest.MonkeyPatch, hook: Callable[..., Any]) -> None:
     """Calls `hook` instead of the functions of the driver, with the name of the function, the
-    function and its arguments. It returns or raises what the function would."""
+    function and its arguments. It returns or raises what the function would. For functions that
+    native code calls, it has no arguments, and a function that returns no error."""
     driver = open_driver()
-    monkeypatch.setattr(driver, "module", _Hooked(driver.module, hook))
+    hooked = _Hooked(driver.module, hook)
+
+    def observe(name: bytes) -> int:
+        if driver.module is not hooked:
+            return 0
+        try:
+            return int(hook(name.decode(), lambda: (0,))[0])
+        except CudaError as error:
+            return int(getattr(hooked.CUresult, error.name))
+
+    monkeypatch.setattr(driver, "module", hooked)
+    # The driver keeps its address.
+    _observers.append(observer := _OBSERVER(observe))
+    FAKE.fake_observe(observer)
 
 
 def stream(program: CudaProgram) -> int:

@@ -34,6 +34,18 @@ enum {
 enum { SHARED = 48 << 10, MOST_SHARED = 227 << 10 };
 enum { COPY, SET, KERNEL, RECORD, WAIT, GRAPH };
 
+/// Called before the functions that native code of a program calls; returns a status. A test that
+/// replaces functions of cuda.bindings does not see these calls.
+static int (*observer)(const char *function);
+#define OBSERVED                                                                                   \
+  {                                                                                                \
+    int refused = observer ? observer(__func__) : OK;                                              \
+    if (refused)                                                                                   \
+      return refused;                                                                              \
+  }
+
+void fake_observe(int (*function)(const char *)) { observer = function; }
+
 typedef struct Event Event;
 typedef struct Graph Graph;
 
@@ -463,16 +475,31 @@ CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, void *stream
                        (Op){.kind = COPY, .destination = to, .source = (char *)from, .size = size})
              : INVALID;
 }
+static CUresult copy_async(CUdeviceptr to, CUdeviceptr from, size_t size, void *stream) {
+  int device = mapped((void *)to, size);
+  if (device && mapped((void *)from, size))
+    return cuMemcpyDtoDAsync(to, from, size, stream);
+  return device ? cuMemcpyHtoDAsync(to, (void *)from, size, stream)
+                : cuMemcpyDtoHAsync((void *)to, from, size, stream);
+}
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, void *stream) {
+  OBSERVED
+  return copy_async(to, from, size, stream);
+}
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size) {
   if (!mapped((void *)to, size))
     return INVALID;
   return memcpy((void *)to, from, size), OK;
 }
-CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t size, void *stream) {
+static CUresult set_async(CUdeviceptr to, unsigned char value, size_t size, void *stream) {
   return mapped((void *)to, size)
              ? enqueue(stream,
                        (Op){.kind = SET, .destination = (char *)to, .value = value, .size = size})
              : INVALID;
+}
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t size, void *stream) {
+  OBSERVED
+  return set_async(to, value, size, stream);
 }
 
 /// CUDA_MEMCPY2D of cuda.h.
@@ -489,8 +516,9 @@ typedef struct {
   size_t width, rows;
 } Copy2D;
 CUresult cuMemcpy2DAsync(const Copy2D *copy, void *stream) {
+  OBSERVED
   const Side *from = &copy->source, *to = &copy->destination;
-  enum { HOST = 1, DEVICE = 2 };
+  enum { HOST = 1, DEVICE = 2, UNIFIED = 4 };
   CUresult status = OK;
   for (size_t row = 0; row < copy->rows && status == OK; ++row) {
     size_t in = row * from->pitch, out = row * to->pitch;
@@ -500,6 +528,8 @@ CUresult cuMemcpy2DAsync(const Copy2D *copy, void *stream) {
       status = cuMemcpyDtoHAsync((char *)to->host + out, from->device + in, copy->width, stream);
     else if (from->kind == DEVICE && to->kind == DEVICE)
       status = cuMemcpyDtoDAsync(to->device + out, from->device + in, copy->width, stream);
+    else if (from->kind == UNIFIED && to->kind == UNIFIED)
+      status = copy_async(to->device + out, from->device + in, copy->width, stream);
     else
       status = INVALID;
   }
@@ -507,9 +537,10 @@ CUresult cuMemcpy2DAsync(const Copy2D *copy, void *stream) {
 }
 CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
                            size_t rows, void *stream) {
+  OBSERVED
   CUresult status = OK;
   for (size_t row = 0; row < rows && status == OK; ++row)
-    status = cuMemsetD8Async(to + row * pitch, value, width, stream);
+    status = set_async(to + row * pitch, value, width, stream);
   return status;
 }
 
@@ -550,6 +581,7 @@ CUresult cuStreamSynchronize(void *handle) {
   return *sticky_of(stream);
 }
 CUresult cuStreamIsCapturing(void *stream, int *status) {
+  OBSERVED
   return *status = stream_of(stream)->capture != 0, OK;
 }
 CUresult cuStreamBeginCapture(void *handle, int mode) {
@@ -705,6 +737,7 @@ CUresult cuGraphAddChildGraphNode(Node **node, Graph *graph, Node *const *before
   return OK;
 }
 CUresult cuGraphLaunch(Graph *graph, void *stream) {
+  OBSERVED
   int nested = stream_of(stream)->capture != 0;
   return ++launches, enqueue(stream, (Op){.kind = GRAPH, .graph = nested ? copy_of(graph) : graph});
 }
@@ -743,6 +776,7 @@ CUresult cuEventDestroy(Event *event) {
   return event->destroyed ? INVALID : (event->destroyed = 1, --live_events, OK);
 }
 CUresult cuEventRecord(Event *event, void *handle) {
+  OBSERVED
   LOCKED
   if (event->destroyed)
     return INVALID;
@@ -961,4 +995,9 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uin
   if (status)
     *status = *function ? 0 : 1;
   return *function ? OK : NOT_FOUND;
+}
+/// The name by which cuda.bindings asks for it.
+CUresult cuGetProcAddress(const char *name, void **function, int version, uint64_t flags,
+                          int *status) {
+  return cuGetProcAddress_v2(name, function, version, flags, status);
 }

@@ -45,6 +45,11 @@ class Captured:
     instance: Any
     memory: Allocation | None = None
 
+    @property
+    def handle(self) -> int:
+        """The handle of the CUgraphExec."""
+        return int(self.instance)
+
     def launch(self, stream: int) -> None:
         """Enqueues one run. Raises CudaError."""
         self.driver.call("cuGraphLaunch", self.instance, stream)

@@ -1,23 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""The arrays of a call on a GPU, and their copies from and to the static buffers of the program."""
+"""The arrays of a call on a GPU, and their windows of the static buffers of the program."""
 
 from __future__ import annotations
 
-from convoy_runtime.cuda.driver.device import Driver
-from convoy_runtime.cuda.driver.windows import Copy, copy_in, copy_out
 from convoy_runtime.interface import Interface
 from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.strides import packed_strides
 from convoy_runtime.value_types import value_type
 
 from .buffers import Buffers
+from .native_runs import NativeRuns, RunArrays
 
-__all__ = ["NO_COPIES", "Copies", "CudaInterface", "cuda_interface"]
-
-#: The copies of the inputs into the static buffers, and those of the outputs out of them.
-Copies = tuple[tuple[Copy, ...], tuple[Copy, ...]]
-NO_COPIES: Copies = ((), ())
+__all__ = ["CudaInterface", "cuda_interface"]
 
 
 @value_type(frozen=True, slots=True)
@@ -25,21 +20,19 @@ class CudaInterface(Interface):
     """An interface of calls of one program.
 
     Attributes:
-        copies: The copies of arrays on the device.
-        host_copies: The copies of arrays on the host.
+        arrays: The windows of the arrays of a call.
         results: Shape, strides and dtype of each output, as PyTorch allocates them.
     """
 
-    copies: Copies
-    host_copies: Copies
+    arrays: RunArrays
     results: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...]
 
 
-def cuda_interface(driver: Driver, buffers: Buffers, interface: Interface) -> CudaInterface:
-    """Makes the copies of an interface.
+def cuda_interface(runs: NativeRuns, buffers: Buffers, interface: Interface) -> CudaInterface:
+    """Computes once what each call of an interface needs.
 
     Args:
-        driver: The CUDA driver.
+        runs: Enqueues the runs.
         buffers: The static buffers of the program.
         interface: The interface.
     """
@@ -49,19 +42,11 @@ def cuda_interface(driver: Driver, buffers: Buffers, interface: Interface) -> Cu
             (buffers.arguments.inputs, buffers.arguments.outputs), interface.windows, strict=True
         )
     )
-
-    def copies(*, host: bool) -> Copies:
-        return (
-            tuple([copy_in(driver, *each, host=host) for each in inputs]),
-            tuple([copy_out(driver, *each, host=host) for each in outputs]),
-        )
-
     return CudaInterface(
         interface.inputs,
         interface.outputs,
         interface.windows,
-        copies(host=False),
-        copies(host=True),
+        runs.arrays(inputs, outputs),
         tuple((spec.shape, _strides(spec), spec.dtype) for spec in interface.outputs),
     )
 

@@ -33,10 +33,11 @@ from convoy_runtime.plan_report import PlanReport
 from convoy_runtime.program import Program, Progress
 
 from .call_count import CallCount
-from .cuda_interface import NO_COPIES, CudaInterface, cuda_interface
+from .cuda_interface import CudaInterface, cuda_interface
 from .instance import Instance
 from .launcher import Launcher
 from .libraries import DLPACK_LEGACY_STREAM, hand_over
+from .native_runs import NativeRuns
 from .resources import open_store
 from .shared import Shared
 
@@ -107,7 +108,10 @@ class CudaProgram(Program):
                 )
                 buffers = instance.buffers
                 poisoned = [*buffers.outputs, buffers.arena] if options.poison else []
-                self._launcher = Launcher(self._driver, instance, poisoned, self._shared.turns)
+                self._native_runs = NativeRuns(self._driver, native)
+                self._launcher = Launcher(
+                    self._driver, self._native_runs, instance, poisoned, self._shared.turns
+                )
                 self._interface = self.bound(whole_interface(self.inputs, self.outputs))
             except BaseException:
                 self.close()
@@ -246,12 +250,12 @@ class CudaProgram(Program):
                 pointers,
                 lambda: exchange.results(library, call, target, own, self._ready),
                 target,
-                call.copies,
+                call.arrays,
             )
         return hand_over(library, results, call.outputs)
 
     def bound(self, interface: Interface) -> CudaInterface:
-        return cuda_interface(self._driver, self._loaded.buffers, interface)
+        return cuda_interface(self._native_runs, self._loaded.buffers, interface)
 
     def run_into(
         self,
@@ -293,7 +297,7 @@ class CudaProgram(Program):
                 pointers,
                 lambda: (outputs, [got.pointer for got in targets]),
                 target,
-                call.copies,
+                call.arrays,
             )
 
     def replay(self, stream: int = 0) -> None:
@@ -308,7 +312,7 @@ class CudaProgram(Program):
         """
         self._check_ready()
         with self._lock, self._calls:
-            self._runs.run((), lambda: ((), ()), stream, NO_COPIES)
+            self._runs.replay(stream)
 
     def run_numpy(
         self, *arrays: np.ndarray, interface: CudaInterface | None = None
@@ -328,7 +332,7 @@ class CudaProgram(Program):
                 [host.ctypes.data for host in inputs],
                 lambda: (outputs, [host.ctypes.data for host in outputs]),
                 stream,
-                call.host_copies,
+                call.arrays,
             )
             self._driver.call("cuStreamSynchronize", stream)
             if results is None:

@@ -13,8 +13,8 @@ from convoy_runtime.cuda.graphs.capture import Captured
 from convoy_runtime.errors import CudaError
 from convoy_runtime.program import POISON
 
-from .cuda_interface import Copies
 from .instance import Instance
+from .native_runs import NativeRuns, RunArrays
 from .turns import Turns
 
 __all__ = ["Launcher"]
@@ -28,6 +28,7 @@ class Launcher:
 
     Args:
         driver: The CUDA driver.
+        runs: Enqueues the runs.
         instance: The captured program.
         poisoned: Pointer and bytes of the buffers that are filled with POISON before each run.
         turns: The last run of the programs that share the buffers.
@@ -36,11 +37,13 @@ class Launcher:
     def __init__(
         self,
         driver: Driver,
+        runs: NativeRuns,
         instance: Instance,
         poisoned: Sequence[tuple[int, int]],
         turns: Turns,
     ) -> None:
-        self._driver, self._instance, self._turns = driver, instance, turns
+        self._driver, self._runs, self._instance, self._turns = driver, runs, instance, turns
+        self._no_arrays = runs.arrays((), ())
         self._poisoned = [(pointer, size) for pointer, size in poisoned if size]
 
     def run(
@@ -48,7 +51,7 @@ class Launcher:
         inputs: Sequence[int],
         outputs: Callable[[], tuple[Sequence[Any], Sequence[int]]],
         stream: int,
-        copies: Copies,
+        arrays: RunArrays,
     ) -> Sequence[Any]:
         """Enqueues the copies of the inputs, a run, and the copies of the outputs.
 
@@ -57,8 +60,7 @@ class Launcher:
             outputs: Returns the outputs and their addresses. Called after the launch, so that the
                 device does not wait for the allocation of results. Its errors are passed on.
             stream: The handle of the stream.
-            copies: The copies of the inputs and the outputs; none to use the content of the static
-                buffers, and to leave the results in them.
+            arrays: The windows of the inputs and outputs.
 
         Returns:
             The outputs.
@@ -66,39 +68,41 @@ class Launcher:
         Raises:
             CudaError: The driver fails.
         """
-        driver, cuda, turns = self._driver, self._driver.module, self._turns
+        runs, turns = self._runs, self._turns
         captured = self._instance.capture()
-        # The functions make this object of a number, and take 0.1 us longer.
-        handle = cuda.CUstream(stream)
-        status, capturing = cuda.cuStreamIsCapturing(handle)
-        if status:
-            raise driver.error("cuStreamIsCapturing", status)
         if turns.stream != stream:
-            self._follow(stream, capturing)
-        for place, copy in enumerate(copies[0]):
-            copy(inputs[place], handle)
+            self.follow(stream)
         for pointer, size in self._poisoned:
-            driver.call("cuMemsetD8Async", pointer, POISON, size, handle)
-        if capturing:
+            self._driver.call("cuMemsetD8Async", pointer, POISON, size, stream)
+        event: int | None = turns.event
+        if not runs.begin(arrays, captured.handle, inputs, stream):
+            runs.begin(arrays, None, inputs, stream)
             self._add_to_capture(captured, stream)
-        else:
-            status = cuda.cuGraphLaunch(captured.instance, handle)[0]
-            if status:
-                raise driver.error("cuGraphLaunch", status)
+            # An event recorded in the caller's capture would become part of the caller's graph.
+            event = None
         try:
             results, pointers = outputs()
-            for place, copy in enumerate(copies[1]):
-                copy(pointers[place], handle)
-        finally:
-            # An event recorded in the caller's capture would become part of the caller's graph.
-            if not capturing:
+        except BaseException:
+            if event is not None:
                 turns.end(stream)
+            raise
+        if event is not None:
+            turns.stream = stream
+        runs.end(arrays, pointers, event, stream)
         return results
 
+    def replay(self, stream: int) -> None:
+        """Enqueues a run on the content of the static buffers. Arguments and errors as `run`."""
+        self.run((), lambda: ((), ()), stream, self._no_arrays)
+
     def follow(self, stream: int) -> None:
-        """Makes `stream` wait for the last run. Raises CudaError."""
-        if self._turns.stream is not None:
-            self._follow(stream, self._driver.call("cuStreamIsCapturing", stream))
+        """Makes `stream` wait for the last run, if that is on another one. A capture cannot wait
+        for work outside of it, so the caller has to order its graph after other runs. Raises
+        CudaError."""
+        if self._turns.stream in (None, stream):
+            return
+        if not self._driver.call("cuStreamIsCapturing", stream):
+            self._turns.follow(stream)
 
     def synchronize(self) -> None:
         """Waits for the last run. Raises CudaError if it failed on the GPU."""
@@ -108,12 +112,6 @@ class Launcher:
         """Waits for the last run. Errors of earlier work on the device are ignored."""
         with contextlib.suppress(CudaError):
             self.synchronize()
-
-    def _follow(self, stream: int, capturing: int) -> None:
-        """Makes `stream` wait for the last run. A capture cannot wait for work outside of it, so
-        the caller has to order its graph after other runs."""
-        if self._turns.stream not in (None, stream) and not capturing:
-            self._turns.follow(stream)
 
     def _add_to_capture(self, captured: Captured, stream: int) -> None:
         """Adds a captured graph as a child node to the graph that the caller captures on

@@ -23,28 +23,27 @@ class Turns:
 
     Attributes:
         stream: The stream of the last run, or None before the first.
+        event: The handle of the event that is recorded at the end of each run.
     """
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self.stream: int | None = None
-        self._event = driver.call("cuEventCreate", _EVENT_DISABLE_TIMING)
+        self.event = int(driver.call("cuEventCreate", _EVENT_DISABLE_TIMING))
 
     def end(self, stream: int) -> None:
         """Marks the end of a run that was enqueued on `stream`. Raises CudaError."""
-        status = self._driver.module.cuEventRecord(self._event, stream)[0]
-        if status:
-            raise self._driver.error("cuEventRecord", status)
+        self._driver.call("cuEventRecord", self.event, stream)
         self.stream = stream
 
     def follow(self, stream: int) -> None:
         """Makes `stream` wait for the last run. Raises CudaError."""
-        self._driver.call("cuStreamWaitEvent", stream, self._event, 0)
+        self._driver.call("cuStreamWaitEvent", stream, self.event, 0)
 
     def synchronize(self) -> None:
         """Waits for the last run. Raises CudaError if it failed on the GPU."""
         if self.stream is not None:
-            self._driver.call("cuEventSynchronize", self._event)
+            self._driver.call("cuEventSynchronize", self.event)
 
     def close(self) -> None:
         """Waits for the last run and destroys the event. Errors of earlier work on the device are
@@ -53,4 +52,4 @@ class Turns:
             self.synchronize()
         self.stream = None
         with contextlib.suppress(CudaError):
-            self._driver.call("cuEventDestroy", self._event)
+            self._driver.call("cuEventDestroy", self.event)

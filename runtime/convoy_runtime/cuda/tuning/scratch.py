@@ -14,10 +14,8 @@ import numpy as np
 
 from convoy_runtime.cuda.driver.device import Device, Driver
 from convoy_runtime.cuda.driver.memory import ALIGNMENT, Allocation
-from convoy_runtime.cuda.driver.windows import copy_out
 from convoy_runtime.cuda.plans.plan import Queue
 from convoy_runtime.dtypes import DTYPES
-from convoy_runtime.interface import Window
 from convoy_runtime.manifest import Graph, Manifest
 
 __all__ = ["Scratch", "cold_sets", "fill_inputs", "fill_random", "fill_weights", "read_tensor"]
@@ -187,10 +185,21 @@ def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str
         return _as_float32(_read(driver, stream, [(pointer, pointer + size)]), dtype)
     element = DTYPES[dtype].bytes
     pitch = (size - _CHUNK_BYTES) // (_CHUNKS - 1) // element * element
-    window = Window(_CHUNKS - 1, _CHUNK_BYTES, pitch)
     host = np.empty(_CHUNKS * _CHUNK_BYTES, np.uint8)
     # One call and not one for each chunk, of which 64 take 0.6 ms. The last chunk is at the end.
-    copy_out(driver, pointer, window, host=True)(host.ctypes.data, stream)
+    kinds, copy = driver.module.CUmemorytype, driver.module.CUDA_MEMCPY2D()
+    copy.WidthInBytes, copy.Height = _CHUNK_BYTES, _CHUNKS - 1
+    copy.srcMemoryType, copy.srcDevice, copy.srcPitch = (
+        kinds.CU_MEMORYTYPE_DEVICE,
+        pointer,
+        pitch,
+    )
+    copy.dstMemoryType, copy.dstHost, copy.dstPitch = (
+        kinds.CU_MEMORYTYPE_HOST,
+        host.ctypes.data,
+        _CHUNK_BYTES,
+    )
+    driver.call("cuMemcpy2DAsync", copy, stream)
     host[-_CHUNK_BYTES:] = _read(driver, stream, [(pointer + size - _CHUNK_BYTES, pointer + size)])
     return _as_float32(host, dtype)
 
