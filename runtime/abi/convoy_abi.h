@@ -72,10 +72,10 @@ typedef struct ConvoyDriver {
   uint32_t abi_version;
   uint32_t reserved;
   int32_t (*stream_is_capturing)(void *stream, int32_t *capturing);
-  int32_t (*memset)(uint64_t address, uint8_t value, uint64_t bytes, void *stream);
-  int32_t (*memset_2d)(uint64_t address, uint64_t pitch, uint8_t value, uint64_t width,
-                       uint64_t height, void *stream);
-  int32_t (*memcpy)(uint64_t to, uint64_t from, uint64_t bytes, void *stream);
+  int32_t (*memset_d8)(uint64_t address, uint8_t value, uint64_t bytes, void *stream);
+  int32_t (*memset_d2d8)(uint64_t address, uint64_t pitch, uint8_t value, uint64_t width,
+                         uint64_t height, void *stream);
+  int32_t (*memcpy_async)(uint64_t to, uint64_t from, uint64_t bytes, void *stream);
   /// `copy` is a CUDA_MEMCPY2D.
   int32_t (*memcpy_2d)(const void *copy, void *stream);
   int32_t (*graph_launch)(void *graph, void *stream);

@@ -43,7 +43,7 @@ static int32_t copy(ConvoyRun *run, const ConvoyWindow *window, uint64_t array, 
     return 0;
   uint64_t to = out ? array : window->buffer, from = out ? window->buffer : array;
   if (window->rows == 1)
-    return CALL(run, memcpy, to, from, (uint64_t)window->width, stream);
+    return CALL(run, memcpy_async, to, from, (uint64_t)window->width, stream);
   const size_t width = (size_t)window->width, pitch = (size_t)window->pitch;
   const Copy2d copy = {
       .from = {.memory_type = UNIFIED, .address = from, .pitch = out ? pitch : width},
@@ -60,12 +60,14 @@ static int32_t clear(ConvoyRun *run, const ConvoyWindow *window, void *stream) {
     return 0;
   const uint64_t first = window->buffer + (uint64_t)window->width;
   if (window->rows == 1)
-    return CALL(run, memset, first, 0, rest, stream);
-  return CALL(run, memset_2d, first, (uint64_t)window->pitch, 0, rest, (uint64_t)window->rows,
+    return CALL(run, memset_d8, first, 0, rest, stream);
+  return CALL(run, memset_d2d8, first, (uint64_t)window->pitch, 0, rest, (uint64_t)window->rows,
               stream);
 }
 
-int32_t convoy_begin_run(ConvoyRun *run, void *graph, const uint64_t *arrays, void *stream) {
+__attribute__((visibility("default"))) int32_t convoy_begin_run(ConvoyRun *run, void *graph,
+                                                                const uint64_t *arrays,
+                                                                void *stream) {
   int32_t status, capturing = 0;
   if (graph) {
     if ((status = CALL(run, stream_is_capturing, stream, &capturing)))
@@ -80,7 +82,9 @@ int32_t convoy_begin_run(ConvoyRun *run, void *graph, const uint64_t *arrays, vo
   return graph ? CALL(run, graph_launch, graph, stream) : 0;
 }
 
-int32_t convoy_end_run(ConvoyRun *run, const uint64_t *arrays, void *event, void *stream) {
+__attribute__((visibility("default"))) int32_t convoy_end_run(ConvoyRun *run,
+                                                              const uint64_t *arrays, void *event,
+                                                              void *stream) {
   int32_t status = 0;
   for (int32_t i = 0; i < run->output_count && !status; ++i)
     status = copy(run, &run->outputs[i], arrays[i], 1, stream);

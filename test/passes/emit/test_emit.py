@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from convoy import _convoy
+from convoy_runtime.manifest import ABI_VERSION
 
 OPTIONS = {"target": "cpu", "cpu": "native"}
 
@@ -266,8 +267,10 @@ def test_text_of_the_last_phase_emits_the_same_program() -> None:
 
 def test_only_the_abi_is_exported(tmp_path: Path) -> None:
     program = Library(tmp_path, conv_text((1, 8, 8, 8), (8, 8, 3, 3), (1, 8, 8, 8), 1, 1, 1, False))
-    assert program.library.convoy_abi_version() == 3
+    assert program.library.convoy_abi_version() == ABI_VERSION
     assert program.library.convoy_share_threads(None) != 0
+    assert program.library.convoy_begin_run
+    assert program.library.convoy_end_run
     for name in ("main", "prepare_weights", "main_parallel_0", "convoy_parallel_for"):
         assert not hasattr(program.library, name), name
     assert str(Path.cwd()).encode() not in program.native
