@@ -17,7 +17,8 @@ from typing import Any
 from convoy_runtime.dynamic.manifest import DynamicManifest
 from convoy_runtime.json_object import Kind
 from convoy_runtime.manifest import GraphAlternatives, Manifest
-from convoy_runtime.records import Given, Record, RecordField, Tag, record_of
+from convoy_runtime.record_fields import Given, Tag
+from convoy_runtime.records import Record, RecordField, record_of
 
 from .descriptors import ROOT
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""manifest.json as frozen dataclasses, with `manifest_graphs` the definition of the format: each
-field has its type, its check and its description. `manifest_reader` reads the member, and
-`python -m tools.write_manifest_page` writes docs/manifest.md.
+"""manifest.json as frozen dataclasses, which define the format: each field has its type, its check
+and its description. The records of its parts are in `manifest_*` modules. `manifest_reader` reads
+the member, and `python -m tools.write_manifest_page` writes docs/manifest.md.
 
 Adding or removing a field changes FORMAT_VERSION; readers ignore no field.
 """
@@ -14,39 +14,35 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from math import prod
 
-from .dtypes import DTYPES
 from .json_object import (
     COUNT,
     COUNTS,
     DTYPE,
     FLAG,
     SHA256,
-    SHAPE,
     STRINGS,
     TEXT,
     TEXTS,
     UINT32,
     choice,
 )
+from .manifest_calls import STEPS, Call, Kernel, KernelArgument, OutsideOp, Step
 from .manifest_graphs import (
     Graph,
     GraphAlternative,
     GraphAlternatives,
     GraphConstant,
-    GraphKernel,
     GraphStep,
     GraphTemporary,
-    GraphTensor,
-    KernelTensorMap,
     Products,
-    kernel_member,
 )
+from .manifest_kernels import GraphKernel, KernelTensorMap, kernel_member
 from .manifest_matmul import Matmul
 from .manifest_structure import Node
-from .records import OMITTED, OPTIONAL, Presence, Tag, about, record_of
-from .strides import dense_order, memory_format, packed_strides
+from .manifest_tensors import GraphTensor, TensorSpec
+from .record_fields import OMITTED, OPTIONAL, Presence, about
+from .records import record_of
 from .value_types import value_type
 
 __all__ = [
@@ -88,124 +84,11 @@ DYNAMIC_FORMAT = "convoy-dynamic"
 FORMAT_VERSION = 13
 ABI_VERSION = 4
 MANIFEST = "manifest.json"
-#: Kinds of steps.
-STEPS = ("call", "kernel", "copy")
 #: The member that has the alternatives of graphs: few loads read it.
 ALTERNATIVES = "alternatives.json"
 
 
 _ON_CUDA = Presence("if `target` is `cuda`", field="target", values=("cuda",))
-
-
-@value_type(frozen=True, slots=True)
-class TensorSpec:
-    """An input, output or weight of a program: a dense tensor, whose dims may be permuted in
-    memory. Weights are packed row-major."""
-
-    name: str = field(metadata=about("The name; unique in its list.", TEXT))
-    shape: tuple[int, ...] = field(metadata=about("The sizes of its dims.", SHAPE))
-    dtype: str = field(metadata=about("torch's name of the element type.", DTYPE))
-    strides: tuple[int, ...] = field(
-        default=(),
-        metadata=about(
-            "One stride per dim, in elements, as in PyTorch; absent if packed row-major.",
-            COUNTS,
-            OMITTED,
-        ),
-    )
-    origin: str = field(
-        default="",
-        metadata=about(
-            "Of a prepared weight: the SHA-256 of the ops that compute it and of the names of its "
-            "weights.",
-            TEXT,
-            OMITTED,
-        ),
-    )
-
-    @property
-    def bytes(self) -> int:
-        """The size of the buffer in bytes."""
-        return prod(self.shape) * DTYPES[self.dtype].bytes
-
-    @property
-    def all_strides(self) -> tuple[int, ...]:
-        """One stride per dim, also if packed row-major."""
-        return self.strides or packed_strides(self.shape)
-
-    @property
-    def order(self) -> tuple[int, ...] | None:
-        """The dims from the outermost to the innermost in memory; None if packed row-major."""
-        return dense_order(self.shape, self.strides) if self.strides else None
-
-    @property
-    def stored(self) -> "TensorSpec":
-        """The packed tensor in memory, with the dims in the order in memory."""
-        order = self.order
-        if order is None:
-            return self
-        return TensorSpec(self.name, tuple(self.shape[dim] for dim in order), self.dtype)
-
-    def __str__(self) -> str:
-        text = f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
-        return f"{text} {memory_format(self.shape, self.strides)}" if self.strides else text
-
-
-@value_type(frozen=True, slots=True)
-class Call:
-    """A call site of a graph in `convoy_main`."""
-
-    graph: int = field(metadata=about("An index into `Manifest.graphs`.", COUNT))
-    location: str = field(metadata=about("The line of the model.", TEXT))
-
-
-@value_type(frozen=True, slots=True)
-class Step:
-    """A runtime call of `convoy_main`, in JSON one field: `{"call": 0}`."""
-
-    kind: str = field(metadata=about("The name of the JSON field.", Tag(STEPS)))
-    number: int = field(
-        metadata=about(
-            "With `call` or `kernel` an index into `Manifest.calls` or `Manifest.kernels`, with "
-            "`copy` the size in bytes.",
-            COUNT,
-        )
-    )
-
-
-@value_type(frozen=True, slots=True)
-class KernelArgument:
-    """A pointer argument of a kernel."""
-
-    role: str = field(
-        metadata=about("How the kernel accesses the memory.", choice("input", "output", "inout"))
-    )
-    bytes: int = field(metadata=about("The size of the memory.", COUNT))
-
-
-@value_type(frozen=True, slots=True)
-class Kernel:
-    """A generated kernel."""
-
-    name: str = field(metadata=about("Its entry in kernels.ptx.", TEXT))
-    location: str = field(metadata=about("The line of the model.", TEXT))
-    bytes: int = field(
-        metadata=about(
-            "The bytes that it reads and writes, each element once. It may use a part of an "
-            "argument.",
-            COUNT,
-        )
-    )
-    arguments: tuple[KernelArgument, ...] = field(metadata=about("The pointers."))
-
-
-@value_type(frozen=True, slots=True)
-class OutsideOp:
-    """An op in no cuDNN graph, which `convoy explain` prints."""
-
-    op: str = field(metadata=about("Its name.", TEXT))
-    location: str = field(metadata=about("The line of the model.", TEXT))
-    reason: str = field(metadata=about("Why it is in no graph.", TEXT))
 
 
 @value_type(frozen=True, slots=True)

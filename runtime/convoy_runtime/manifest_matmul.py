@@ -9,7 +9,7 @@ from dataclasses import field
 
 from .json_object import COUNT, choice
 from .manifest_tensors import GraphTensor
-from .records import Presence, about
+from .record_fields import Presence, about
 from .strides import packed_strides
 from .value_types import value_type
 

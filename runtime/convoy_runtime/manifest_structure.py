@@ -8,7 +8,7 @@ followed by its items. `structure` reads them."""
 from dataclasses import field
 
 from .json_object import COUNT, TEXT, TEXTS, choice
-from .records import OMITTED, about
+from .record_fields import OMITTED, about
 from .value_types import value_type
 
 __all__ = ["KINDS", "Node"]

@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Reads and writes records: value types whose fields have their JSON checks as metadata.
-
-    @value_type(frozen=True, slots=True)
-    class Call:
-        graph: int = field(metadata=about("An index into `Manifest.graphs`.", COUNT))
-        location: str = field(metadata=about("The line of the model.", TEXT))
-
-A field without a kind is a record, a tuple of records, or a mapping to records. Modules with
-records do not use `from __future__ import annotations`, which replaces annotations by their text.
-`typing.Annotated` would need no `field`, but takes twenty times as long, a millisecond per load.
-"""
+"""Reads and writes records: value types whose fields have the metadata of `record_fields`."""
 
 from __future__ import annotations
 
@@ -19,85 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from .json_object import LIST, OBJECT, Document, JsonObject, Kind
-from .value_types import value_type
+from .record_fields import Given, Presence, Tag
 
-__all__ = [
-    "OMITTED",
-    "OPTIONAL",
-    "Given",
-    "Presence",
-    "Record",
-    "RecordField",
-    "Tag",
-    "about",
-    "record_of",
-]
+__all__ = ["Record", "RecordField", "record_of"]
 
 _T = TypeVar("_T")
 _FORMS: dict[Any, str] = {tuple: "list", Mapping: "map"}
-
-
-@value_type(frozen=True, slots=True)
-class Given:
-    """The kind of a field that depends on another field.
-
-    Attributes:
-        field: The name of the other field.
-        kind: The kind for a value of the other field; None if the field must be absent.
-        expected: The kinds, for documentation.
-    """
-
-    field: str
-    kind: Callable[[Any], Kind[Any] | None]
-    expected: str
-
-
-@value_type(frozen=True, slots=True)
-class Presence:
-    """When a field may be absent. An absent field has its default, or None.
-
-    Attributes:
-        required: When the field is required, for documentation.
-        field: The field that determines whether this one is required; empty if it never is.
-        values: The values of `field` with which this field is required.
-        null: Whether null is the same as absence.
-        omit: Whether writers omit an empty value.
-    """
-
-    required: str
-    field: str = ""
-    values: tuple[str, ...] = ()
-    null: bool = False
-    omit: bool = False
-
-
-#: An absent field has its default; writers write it.
-OPTIONAL = Presence("no")
-#: Writers omit an empty value.
-OMITTED = Presence("no", omit=True)
-
-
-@value_type(frozen=True, slots=True)
-class Tag:
-    """The field is the name of the object's only field, and one of `names`. The next field of the
-    record is its value."""
-
-    names: tuple[str, ...]
-
-
-def about(
-    description: str,
-    kind: Kind[Any] | Given | Tag | None = None,
-    presence: Presence | None = None,
-) -> dict[str, Any]:
-    """The metadata of a field.
-
-    Args:
-        description: Its description.
-        kind: The check of its JSON value; None for records.
-        presence: When it may be absent; None for a required field.
-    """
-    return {"description": description, "kind": kind, "presence": presence}
 
 
 class RecordField:

@@ -8,7 +8,8 @@ from typing import Any
 
 from convoy_runtime.manifest import GraphAlternatives, Manifest, TensorSpec
 from convoy_runtime.manifest_structure import Node
-from convoy_runtime.records import Record, RecordField, Tag, record_of
+from convoy_runtime.record_fields import Tag
+from convoy_runtime.records import Record, RecordField, record_of
 from tools.write_manifest_page import PAGE, page_with_tables
 
 TEXT = PAGE.read_text()

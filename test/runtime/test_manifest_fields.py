@@ -20,7 +20,8 @@ from convoy_runtime import manifest_reader
 from convoy_runtime.dynamic.manifest import DynamicManifest
 from convoy_runtime.json_object import Kind
 from convoy_runtime.manifest import GraphAlternatives, Manifest
-from convoy_runtime.records import Record, Tag, record_of
+from convoy_runtime.record_fields import Tag
+from convoy_runtime.records import Record, record_of
 from tools.write_manifest_page import records
 
 #: The type of each named kind; the others are strings.

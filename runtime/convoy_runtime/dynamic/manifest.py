@@ -27,7 +27,8 @@ from convoy_runtime.manifest import (
     FileEntry,
 )
 from convoy_runtime.manifest_reader import check_members, check_versions
-from convoy_runtime.records import OMITTED, about, record_of
+from convoy_runtime.record_fields import OMITTED, about
+from convoy_runtime.records import record_of
 from convoy_runtime.value_types import value_type
 
 from .sizes import parse_size

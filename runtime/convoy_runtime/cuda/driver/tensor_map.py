@@ -9,7 +9,7 @@ from operator import mul
 from typing import Any
 
 from convoy_runtime.dtypes import DTYPES
-from convoy_runtime.manifest_graphs import KernelTensorMap
+from convoy_runtime.manifest_kernels import KernelTensorMap
 
 from .device import Driver
 
