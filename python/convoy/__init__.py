@@ -13,7 +13,7 @@ from typing import Any
 
 _EXPORTS = {
     "CompileOptions": "convoy.options",
-    "CompiledModel": "convoy.compiler",
+    "CompiledModel": "convoy.compiled_model",
     "ConvoyError": "convoy.errors",
     "ImportedModule": "convoy.frontend",
     "import_mlir": "convoy.frontend",

@@ -6,111 +6,25 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from importlib import metadata
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from convoy import __version__
+from convoy.artifact_members import entries_of, manifest_of, members_of
+from convoy.compiled_model import CompiledModel
 from convoy.errors import InputError
 from convoy.options import CompileOptions
 from convoy.phases import dump_phase, phase_names, run_compiler
+from convoy.step_clock import Progress, StepClock
 
 if TYPE_CHECKING:
     import torch
 
-    from convoy.artifact import HostTensor
     from convoy.dynamic.points import Points
     from convoy.frontend import ImportedModule
-    from convoy_runtime import PlanOptions, Program
-    from convoy_runtime.inspection import OfflinePlans
-    from convoy_runtime.manifest import FileEntry, Manifest
+    from convoy_runtime import PlanOptions
 
-__all__ = ["CompiledModel", "compile", "compile_imported", "exported_or_module"]
-
-#: Called at the start of each step of a compilation with its name.
-Progress = Callable[[str], None]
-
-#: The version of cuDNN that graphs are built and checked against. The oldest supported version is
-#: `_convoy.MINIMUM_CUDNN`.
-CUDNN_BUILT_FOR = 91900
-
-
-@dataclass(frozen=True)
-class CompiledModel:
-    """A compiled model in memory. Calling it runs the model.
-
-    Attributes:
-        manifest: The manifest of the artifact.
-        members: Name to content of the other members, without weights.
-        prepared: Name to prepared weight; None if compiled without weights.
-        phases: Phase to the module's text at its end.
-        seconds: Step of the compilation to its time.
-        plans: The plans for each GPU of the option `plan_for`.
-    """
-
-    manifest: Manifest
-    members: Mapping[str, bytes]
-    prepared: Mapping[str, HostTensor] | None
-    phases: Mapping[str, str] = field(repr=False)
-    seconds: Mapping[str, float] = field(repr=False)
-    plans: tuple[OfflinePlans, ...] = field(default=(), repr=False)
-    _programs: list[Program] = field(default_factory=list, init=False, repr=False)
-
-    def save(self, path: str | os.PathLike[str], *, weights: bool = True) -> None:
-        """Writes the artifact atomically.
-
-        Args:
-            path: The file. A symbolic link is followed.
-            weights: Whether to include the data of the weights.
-
-        Raises:
-            ArtifactWriteError: `path` cannot be written, or is not a regular file, e.g. a device or
-                a FIFO. An existing file is unchanged.
-        """
-        from convoy.artifact import write_artifact
-
-        write_artifact(path, self.manifest, self.members, self.prepared if weights else None)
-
-    def load(self, **options: Any) -> Program:
-        """Loads the model. Arguments and errors are those of `convoy_runtime.load`.
-
-        Args:
-            **options: The keyword arguments of `convoy_runtime.load`.
-
-        Returns:
-            The program.
-        """
-        import convoy_runtime
-
-        with tempfile.TemporaryDirectory(prefix="convoy-") as folder:
-            path = Path(folder) / "model.convoy"
-            self.save(path)
-            return convoy_runtime.load(path, **options)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs the model; the first call loads it.
-
-        Args:
-            *args: The positional arguments of the module, with arrays of any library that supports
-                DLPack; or one array per input.
-            **kwargs: The keyword arguments of the module.
-
-        Returns:
-            What the module returns, with arrays of the first input's library.
-        """
-        if not self._programs:
-            self._programs.append(self.load())
-        return self._programs[0](*args, **kwargs)
-
-    def explain(self) -> str:
-        """Describes the groups, their ops, and the ops outside groups with the reasons."""
-        from convoy.explain import explain_manifest
-
-        return explain_manifest(self.manifest)
+__all__ = ["compile", "compile_imported", "exported_or_module"]
 
 
 def compile(
@@ -203,7 +117,7 @@ def compile(
         plan_for=plan_for,
         plan_options=plan_options,
     )
-    clock = _Clock(progress)
+    clock = StepClock(progress)
     with clock.step("import"):
         from convoy.frontend import import_exported, import_module
 
@@ -298,25 +212,13 @@ def compile_imported(
     """
     from convoy import _convoy
     from convoy_runtime._native import load_native
-    from convoy_runtime._safetensors import write_safetensors
     from convoy_runtime._sizes import check_sizes
-    from convoy_runtime.artifact import CONSTANTS
     from convoy_runtime.inspection import offline_planner
-    from convoy_runtime.manifest import (
-        ABI_VERSION,
-        ALTERNATIVES,
-        FORMAT,
-        FORMAT_VERSION,
-        kernel_member,
-    )
+    from convoy_runtime.manifest import ALTERNATIVES
     from convoy_runtime.manifest_alternatives import read_alternatives
-    from convoy_runtime.manifest_reader import read_manifest_tree
-    from convoy_runtime.manifest_structure import Node
-    from convoy_runtime.ptx_members import pack_ptx
-    from convoy_runtime.records import record_of
-    from convoy_runtime.weights import host_tensor, prepare_weights
+    from convoy_runtime.weights import prepare_weights
 
-    clock = _Clock(progress, seconds)
+    clock = StepClock(progress, seconds)
     # Missing requirements of planning are reported before a long compilation.
     planners = {
         device: offline_planner(device, _convoy.MINIMUM_CUDNN) for device in options.plan_for
@@ -338,60 +240,9 @@ def compile_imported(
             options,
             lambda pairs: _convoy.compile(imported.text, imported.name, phase, pairs, keep),
         )
-    members = {"native.so": native}
-    members |= {
-        kernel_member(name): pack_ptx(text.encode())
-        for name, text in ptx.items()
-        if name != "kernels"
-    }
-    if "kernels" in ptx:
-        members["kernels.ptx"] = ptx["kernels"].encode()
-    constants = [name for name in imported.weights if name in imported.constants]
-    if constants:
-        members[CONSTANTS] = b"".join(
-            write_safetensors(
-                {name: host_tensor(imported.weights[name], name) for name in constants}
-            )
-        )
     document = json.loads(text)
-    offered = document.pop("alternatives", None)
-    if offered is not None:
-        members[ALTERNATIVES] = json.dumps(offered, separators=(",", ":")).encode()
-    entries = _entries(members)
-    document |= {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "abi_version": ABI_VERSION,
-        "producer": {
-            "convoy": __version__,
-            "llvm": _convoy.llvm_version(),
-            "torch": metadata.version("torch"),
-        },
-        "files": {member: asdict(entry) for member, entry in entries.items()},
-    }
-    document |= {
-        "constants": constants,
-        "aliases": dict(imported.aliases),
-        "unused": list(imported.unused),
-        "compiled_in": {
-            name: host_tensor(buffer, name).array.tobytes().hex()
-            for name, buffer in imported.compiled_in.items()
-        },
-    }
-    for name in ("arguments", "results"):
-        if nodes := getattr(imported, name):
-            # Tuples become lists, as in a file.
-            text = json.dumps([record_of(Node).tree(node) for node in nodes])
-            document[name] = json.loads(text)
-    if options.target == "cuda":
-        document["cudnn"] = {
-            "built_for": CUDNN_BUILT_FOR,
-            "minimum": _convoy.MINIMUM_CUDNN,
-            "io_dtype": options.dtype or "float32",
-            "allow_tf32": options.allow_tf32,
-            "allow_winograd": options.allow_winograd,
-        }
-    manifest = read_manifest_tree(document, path=imported.name)
+    members = members_of(imported, native, ptx, document.pop("alternatives", None))
+    manifest = manifest_of(imported, options, document, members)
     alternatives = (
         read_alternatives(members[ALTERNATIVES], manifest, path=imported.name)
         if planners and ALTERNATIVES in members
@@ -415,41 +266,15 @@ def compile_imported(
                     options.plan_options,
                 )
             )
+    files = dict(manifest.files)
     for found in plans:
         members |= found.members
-        entries |= _entries(found.members)
+        files |= entries_of(found.members)
     return CompiledModel(
-        replace(manifest, files=entries),
+        replace(manifest, files=files),
         members,
         prepared,
         phases,
         clock.seconds,
         tuple(plans),
     )
-
-
-def _entries(members: Mapping[str, bytes]) -> dict[str, FileEntry]:
-    from convoy_runtime.manifest import file_entry
-
-    return {member: file_entry([content]) for member, content in members.items()}
-
-
-class _Clock:
-    """Measures the time of each step, and calls `progress` at its start."""
-
-    def __init__(self, progress: Progress | None, seconds: dict[str, float] | None = None) -> None:
-        self.progress = progress
-        self.seconds = seconds if seconds is not None else {}
-        self._name, self._start = "", 0.0
-
-    def step(self, name: str) -> _Clock:
-        self._name = name
-        return self
-
-    def __enter__(self) -> None:
-        if self.progress is not None:
-            self.progress(self._name)
-        self._start = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        self.seconds[self._name] = time.perf_counter() - self._start

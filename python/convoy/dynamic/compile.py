@@ -11,7 +11,8 @@ from typing import Any
 
 import torch
 
-from convoy.compiler import CompiledModel, compile_imported
+from convoy.compiled_model import CompiledModel
+from convoy.compiler import compile_imported
 from convoy.dynamic.exported_sizes import reason_of_exported_sizes
 from convoy.dynamic.importer import Importer, importer_of
 from convoy.dynamic.model import DynamicModel, check_equal_interfaces

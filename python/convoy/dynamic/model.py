@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from convoy.compiler import CompiledModel
+from convoy.compiled_model import CompiledModel
 from convoy.dynamic.artifact import PointProgram, write_dynamic_artifact
 from convoy.errors import InputError
 from convoy_runtime._safetensors import HostTensor

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from convoy.compiler import CompiledModel, compile_imported
+from convoy.compiled_model import CompiledModel
+from convoy.compiler import compile_imported
 from convoy.dynamic.model import check_equal_interfaces, shared
 from convoy.frontend import ImportedModule
 from convoy.options import CompileOptions

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from torch_mlir import ir
 
-from convoy.compiler import CompiledModel, compile_imported
+from convoy.compiled_model import CompiledModel
+from convoy.compiler import compile_imported
 from convoy.dialects import compiler_errors, parse, tcp
 from convoy.dynamic.model import DynamicModel, check_equal_interfaces
 from convoy.dynamic.padded import reason_of_tensors, with_padding
