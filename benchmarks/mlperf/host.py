@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.mlperf.engine import Engine
 from convoy_runtime import Program
-from convoy_runtime.arrays import aligned_empty
+from convoy_runtime.host_arrays import aligned_empty
 
 __all__ = ["HostEngine"]
 

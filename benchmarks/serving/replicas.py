@@ -30,7 +30,7 @@ import numpy as np
 from benchmarks.mlperf.weights import random_weights
 from benchmarks.serving.measure import rate
 from convoy_runtime import ConvoyRuntimeError, Program, Replicas
-from convoy_runtime.arrays import aligned_empty, logical
+from convoy_runtime.host_arrays import aligned_empty, logical
 from convoy_runtime.loader import load_each
 from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.random_arrays import random_array

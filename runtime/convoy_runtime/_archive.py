@@ -14,12 +14,12 @@ import contextlib
 import hashlib
 import mmap
 import os
-import threading
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
 from ._files import open_regular, read_into
+from ._verification import Verification, check_digest, unreadable
 from ._zip import (
     ALIGNMENT,
     END_BYTES,
@@ -34,12 +34,10 @@ from .errors import ArtifactError
 from .manifest import MANIFEST, FileEntry
 from .timings import part
 
-__all__ = ["Archive", "Verification", "allocate"]
+__all__ = ["Archive", "allocate"]
 
 #: Members up to this size are read at once: one or two milliseconds do not pay for a thread.
 _READ_AT_ONCE = 1 << 20
-#: Bytes to read, then hash while they are in the cache of a core.
-_PIECE = 1 << 19
 #: Far above the manifest of the largest models: it has about a kilobyte per graph.
 _MANIFEST_LIMIT = 1 << 26
 #: The size of a huge page. Huge pages take a tenth of the page faults.
@@ -71,7 +69,7 @@ class Archive:
                 os.close(self._descriptor)
                 raise
         except OSError as error:
-            raise _unreadable(path, error) from error
+            raise unreadable(path, error) from error
 
     def __enter__(self) -> Archive:
         return self
@@ -115,7 +113,7 @@ class Archive:
                 {name: place for name, place in places.items() if name not in behind}
             )
             for name, content in found.items():
-                _check_digest(self._path, files[name], name, hashlib.sha256(content).hexdigest())
+                check_digest(self._path, files[name], name, hashlib.sha256(content).hexdigest())
             verifications = []
             for name in behind:
                 found[name] = allocate(files[name].bytes, f"member {name}", path=self._path)
@@ -130,7 +128,7 @@ class Archive:
                     )
                 )
         except OSError as error:
-            raise _unreadable(self._path, error) from error
+            raise unreadable(self._path, error) from error
         return found, verifications
 
     def _manifest(self) -> tuple[bytes, str]:
@@ -229,53 +227,6 @@ class Archive:
         )
 
 
-class Verification(threading.Thread):
-    """Reads and hashes a member in the background, without holding the GIL."""
-
-    def __init__(
-        self,
-        path: Path,
-        member: str,
-        entry: FileEntry,
-        descriptor: int,
-        offset: int,
-        memory: memoryview,
-    ) -> None:
-        super().__init__(name=f"hashing {member}")
-        self._path, self._member, self._entry, self._offset, self._memory = (
-            path,
-            member,
-            entry,
-            offset,
-            memory,
-        )
-        self._digest = ""
-        self._error: OSError | None = None
-        # The caller closes its descriptor.
-        self._descriptor = os.dup(descriptor)
-        self.start()
-
-    def run(self) -> None:
-        digest = hashlib.sha256()
-        try:
-            for begin in range(0, len(self._memory), _PIECE):
-                piece = self._memory[begin : begin + _PIECE]
-                read_into(self._descriptor, piece, self._offset + begin)
-                digest.update(piece)
-        except OSError as error:
-            self._error = error
-        finally:
-            os.close(self._descriptor)
-        self._digest = digest.hexdigest()
-
-    def check(self) -> None:
-        """Waits for the thread. Raises ArtifactError unless the member matches the manifest."""
-        self.join()
-        if self._error is not None:
-            raise _unreadable(self._path, self._error) from self._error
-        _check_digest(self._path, self._entry, self._member, self._digest)
-
-
 def allocate(size: int, what: str, *, path: object = None) -> memoryview:
     """Allocates anonymous memory that begins at a page.
 
@@ -303,18 +254,3 @@ def allocate(size: int, what: str, *, path: object = None) -> memoryview:
     except (OSError, OverflowError, MemoryError) as error:
         problem = f"cannot allocate {size} bytes for {what}"
         raise ArtifactError(problem=problem, path=path) from error
-
-
-def _check_digest(path: Path, entry: FileEntry, member: str, digest: str) -> None:
-    if digest != entry.sha256:
-        raise ArtifactError(
-            problem="is damaged",
-            path=path,
-            member=member,
-            expected=f"sha256 {entry.sha256}",
-            got=digest,
-        )
-
-
-def _unreadable(path: Path, error: OSError) -> ArtifactError:
-    return ArtifactError(problem=f"cannot be read: {error.strerror or error}", path=path)

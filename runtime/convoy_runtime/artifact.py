@@ -9,8 +9,8 @@ import platform
 from collections.abc import Sequence
 from pathlib import Path
 
-from ._archive import Verification
 from ._safetensors import HostTensor, read_safetensors
+from ._verification import Verification
 from .errors import ArgumentError, ArtifactError, ConvoyRuntimeError
 from .manifest import (
     ALTERNATIVES,

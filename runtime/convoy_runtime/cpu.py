@@ -15,20 +15,10 @@ import numpy as np
 from ._abi import pointer_array
 from ._native import NativeLibrary
 from ._safetensors import HostTensor
-from .arrays import (
-    CPU,
-    View,
-    aligned_copy,
-    aligned_empty,
-    from_numpy,
-    host_array,
-    is_placed,
-    library_of,
-    logical,
-    padded_copy,
-)
+from .arrays import CPU, View, is_placed, library_of
 from .artifact import Artifact
 from .errors import ArgumentError, ExecutionError
+from .host_arrays import aligned_copy, aligned_empty, from_numpy, host_array, logical, padded_copy
 from .interface import Interface, whole_interface
 from .program import POISON, Program
 

@@ -17,9 +17,10 @@ import numpy as np
 
 from ._native import NativeLibrary
 from ._safetensors import HostTensor
-from .arrays import CPU, View, as_numpy, check, is_placed, view
+from .arrays import CPU, View, check, is_placed, view
 from .artifact import Artifact
 from .errors import ArgumentError, ConvoyRuntimeError, WeightsError
+from .host_arrays import as_numpy
 from .interface import Interface
 from .manifest import TensorSpec
 from .structure import flatten, is_flat, is_positional, unflatten
@@ -38,15 +39,15 @@ class Program(ABC):
     """A loaded model. Call it with the arguments of the module, or with one array per input, in the
     order of `inputs`.
 
-    Arrays are of any library that supports DLPack; results are of the first input's library. All
-    methods are thread-safe. As a context manager, it closes at the end.
+    Arrays may be of any library that supports DLPack; results are of the first input's library. All
+    methods are thread-safe. A `with` block closes the program at its end.
 
     Attributes:
         path: The artifact.
         manifest: The manifest of the artifact.
         timings: Seconds of each part of the load: opening, hashing, plans, ...
-        is_point: Whether it is the program of a point of one with dynamic sizes, and shares its
-            weights.
+        is_point: Whether this is the program of one point of a program with dynamic sizes, whose
+            weights it shares.
     """
 
     is_point = False
@@ -76,7 +77,7 @@ class Program(ABC):
 
     @property
     def example_inputs(self) -> tuple[TensorSpec, ...]:
-        """The inputs of one call; with dynamic sizes, of one at the last point."""
+        """The inputs of one call; with dynamic sizes, of a call at the last point."""
         return self.manifest.inputs
 
     @property
@@ -100,7 +101,7 @@ class Program(ABC):
 
     @property
     def is_usable(self) -> bool:
-        """Whether its device works. After some errors of a kernel, e.g. an illegal address, every
+        """Whether the device works. After some errors of a kernel, e.g. an illegal address, every
         later call of this process fails on that GPU."""
         return True
 
@@ -117,13 +118,13 @@ class Program(ABC):
             **kwargs: The keyword arguments of the module.
 
         Returns:
-            What the module returns, nested as there, with arrays of the first input's library. A
-            named tuple or a dataclass is of the module's own class if that is loaded, else a named
-            tuple of the same fields, or a `types.SimpleNamespace`.
+            The results of the module in the same structure, as arrays of the first input's library.
+            A named tuple or a dataclass has the module's own class if that class is loaded. Else it
+            is a named tuple with the same fields, or a `types.SimpleNamespace`.
 
         Raises:
-            ArgumentError: Number, structure, shape, dtype or device of the inputs differ from those
-                that were compiled, or a number, string or None among the arguments does.
+            ArgumentError: The number, structure, shape, dtype or device of the inputs, or a number,
+                string or None among the arguments, differs from what was compiled.
             WeightsError: The artifact has no weights and none were loaded.
             ConvoyRuntimeError: The program is closed.
         """
@@ -163,13 +164,13 @@ class Program(ABC):
         return flatten(self.manifest.arguments, args, kwargs)
 
     def nested(self, results: tuple[Any, ...]) -> Any:
-        """What a call returns, with one array per output, e.g. those of `run_numpy`."""
+        """Nests one array per output, e.g. from `run_numpy`, like the results of a call."""
         if self._flat:
             return results[0] if len(results) == 1 else results
         return unflatten(self.manifest.results, results)
 
     def bound(self, interface: Interface) -> Interface:
-        """An interface with what runs of this program need of it, which is computed once."""
+        """Adds to an interface the data that runs of this program would compute from it."""
         return interface
 
     @abstractmethod
@@ -243,7 +244,7 @@ class Program(ABC):
         self.close()
 
     def load_weights(self, source: str | os.PathLike[str] | Mapping[str, Any]) -> None:
-        """Replaces the weights, by code in the artifact and without the compiler.
+        """Replaces the weights. Code in the artifact prepares them, without the compiler.
 
         A run uses either the old or the new weights, never a mix. On an error the old weights stay
         in use.
@@ -263,8 +264,8 @@ class Program(ABC):
     def prepare(
         self, source: str | os.PathLike[str] | Mapping[str, Any]
     ) -> Mapping[str, HostTensor]:
-        """Computes what `install_all` uses, also that of other programs of the artifact. Arguments
-        and errors are those of `load_weights`."""
+        """Prepares weights for `install_all` of this program and of other programs of the artifact.
+        Arguments and errors are those of `load_weights`."""
         if (source_files := self._source) is None:
             raise self._closed()
         if self.is_point:

@@ -15,8 +15,9 @@ from ._abi import pointer_array
 from ._files import read_regular
 from ._native import NativeLibrary
 from ._safetensors import HostTensor, read_safetensors
-from .arrays import CPU, View, aligned_copy, aligned_empty, check, host_array, is_packed, view
+from .arrays import CPU, View, check, is_packed, view
 from .errors import ArgumentError, ExecutionError, WeightsError
+from .host_arrays import aligned_copy, aligned_empty, host_array
 from .manifest import Manifest
 from .timings import part
 

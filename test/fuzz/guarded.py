@@ -26,7 +26,7 @@ _slack: list[np.ndarray] = []
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """Like `convoy_runtime.arrays.aligned_empty`, with an inaccessible page before and after the
+    """Like `convoy_runtime.host_arrays.aligned_empty`, with an inaccessible page before and after the
     array."""
     storage = DTYPES[dtype].storage
     size = prod(shape) * storage.itemsize

@@ -16,7 +16,7 @@ from convoy_runtime import ArtifactError, ConvoyRuntimeError
 from convoy_runtime._elf import elf_problem
 from convoy_runtime._native import load_native
 from convoy_runtime._safetensors import read_safetensors, write_safetensors
-from convoy_runtime.arrays import aligned_empty
+from convoy_runtime.host_arrays import aligned_empty
 from convoy_runtime.opening import open_artifact
 
 

@@ -24,8 +24,8 @@ from convoy_runtime import (
     Program,
     WeightsError,
 )
-from convoy_runtime.arrays import from_numpy
 from convoy_runtime.dtypes import DTYPES
+from convoy_runtime.host_arrays import from_numpy
 from convoy_runtime.manifest import ABI_VERSION, TensorSpec
 
 X = np.array([[1, 2, 3], [-4, -5, 6]], np.float32)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from convoy_runtime._archive import Archive, Verification
+from convoy_runtime._archive import Archive
 from convoy_runtime._safetensors import HostTensor, read_safetensors
+from convoy_runtime._verification import Verification
 from convoy_runtime.artifact import CONSTANTS, WEIGHTS, Artifact
 from convoy_runtime.errors import ArgumentError, ArtifactError
 from convoy_runtime.manifest_reader import read_manifest

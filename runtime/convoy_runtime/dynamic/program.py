@@ -12,7 +12,8 @@ import numpy as np
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
-from convoy_runtime.arrays import CPU, as_numpy
+from convoy_runtime.arrays import CPU
+from convoy_runtime.host_arrays import as_numpy
 from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.program import Program
 from convoy_runtime.weights import aligned_tensor, prepare_weights

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from convoy_runtime.arrays import aligned_empty, logical
 from convoy_runtime.dynamic.manifest import DynamicTensor
 from convoy_runtime.dynamic.program import DynamicProgram
 from convoy_runtime.dynamic.sizes import parse_size
 from convoy_runtime.errors import ArgumentError
+from convoy_runtime.host_arrays import aligned_empty, logical
 from convoy_runtime.program import Program
 
 __all__ = ["AUTOMATIC", "Batches", "Rows"]

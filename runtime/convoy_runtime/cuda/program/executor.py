@@ -19,13 +19,14 @@ import numpy as np
 
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
-from convoy_runtime.arrays import CPU, CUDA, aligned_empty, copy_packed, library_of, logical
+from convoy_runtime.arrays import CPU, CUDA, library_of
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.cuda.cudnn.loading import load_libraries
 from convoy_runtime.cuda.driver.device import check_process, forked, open_driver
 from convoy_runtime.cuda.driver.memory import DeviceArray
 from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.errors import CudaError
+from convoy_runtime.host_arrays import aligned_empty, copy_packed, logical
 from convoy_runtime.host_copies import copy
 from convoy_runtime.interface import Interface, whole_interface
 from convoy_runtime.manifest import TensorSpec
@@ -48,8 +49,8 @@ __all__ = ["CudaProgram"]
 
 
 class CudaProgram(Program):
-    """A program on a GPU. Inputs are arrays on that GPU. Those that have other strides than their
-    spec are copied by their library.
+    """A program on a GPU. Inputs are arrays on that GPU. An input with other strides than its spec
+    is copied by its library.
 
     Work is enqueued on the `stream` argument of a call; by default on the current stream of torch
     or cupy if the first input is theirs, else on the legacy default stream. Calls from several
@@ -60,8 +61,8 @@ class CudaProgram(Program):
         native: Its native library.
         options: The options of the load.
         index: The index of the GPU.
-        shared: What the programs for the points of one artifact share; None for a program of its
-            own.
+        shared: What the programs for the points of one artifact share; None for an artifact with
+            static sizes.
 
     Raises:
         ArtifactError: The artifact's code or kernels differ from its manifest.

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from convoy_runtime.arrays import DLTensor, host_array, view
+from convoy_runtime.arrays import DLTensor, view
 from convoy_runtime.dtypes import DTYPES
+from convoy_runtime.host_arrays import host_array
 
 from .served import ServedTensor
 
