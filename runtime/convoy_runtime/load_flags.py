@@ -103,7 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=64,
         metavar="N",
-        help="the most CUDA graphs that are kept (default: %(default)s)",
+        help="the largest number of CUDA graphs that are kept (default: %(default)s)",
     )
     group = parser.add_argument_group("plan store, besides the plans in the artifact")
     place = group.add_mutually_exclusive_group()

@@ -78,9 +78,9 @@ def load(
         capture_points: For an artifact with dynamic sizes on a GPU, the points whose CUDA graphs
             are captured now, each with the value of every symbol; "all" for all. The first run of
             any other point captures its CUDA graph, which takes milliseconds.
-        max_cuda_graphs: For an artifact with dynamic sizes on a GPU, the most CUDA graphs that are
-            kept. The first run of a further point waits for the last run, destroys the least
-            recently used CUDA graph and captures its own.
+        max_cuda_graphs: For an artifact with dynamic sizes on a GPU, the largest number of CUDA
+            graphs that are kept. The first run of a further point waits for the last run, destroys
+            the least recently used CUDA graph and captures its own.
 
     Returns:
         The program; `Program.timings` has the seconds of each part of the load. For an artifact
@@ -137,7 +137,7 @@ def load_each(
         devices: The devices; None for all GPUs that are visible, or on target "cpu" for the host.
 
     Returns:
-        The program of each device. Their `timings` are those of all together.
+        The program of each device. Each has the `timings` of the whole load.
     """
     with collect() as timings:
         opened = open_file(path, digest=digest)
@@ -218,7 +218,7 @@ class _Maker:
         return native
 
     def make(self, artifact: Artifact, native: NativeLibrary, shared: Any = None) -> Program:
-        """The program of an artifact, with what it shares with those of other points."""
+        """Makes the program of an artifact. `shared` is what the programs of all points share."""
         if self.options is None:
             return CpuProgram(artifact, native, poison=self.poison, lanes=shared)
         with part("imports"):
@@ -255,7 +255,7 @@ def _points_of(
     if len(chosen) > most:
         raise ArgumentError(
             argument="capture_points",
-            problem="more than are kept",
+            problem="too many points",
             expected=f"at most max_cuda_graphs={most}",
             got=str(len(chosen)),
         )

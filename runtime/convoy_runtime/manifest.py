@@ -188,8 +188,8 @@ class Manifest:
     live_bytes: int = field(
         default=0,
         metadata=about(
-            "The largest number of bytes of temporaries that are live at the same time, which no "
-            "arena is smaller than; 0 if unknown.",
+            "The largest number of bytes of temporaries that are live at the same time, a lower "
+            "bound of `arena_bytes`; 0 if unknown.",
             COUNT,
             OMITTED,
         ),

@@ -233,7 +233,7 @@ class Replicas:
 
     def _take_out(self, index: int, error: DeviceError) -> None:
         """Removes a device. With the last one, the calls that wait fail."""
-        message = f"{_name_of(self._programs[index])} failed and is taken out: {error}"
+        message = f"{_name_of(self._programs[index])} failed and is removed: {error}"
         lost: list[_Call] = []
         with self._work:
             self._failures[index] = error

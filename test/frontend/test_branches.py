@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Branches of Python on the values of tensors: all ways are computed."""
+"""Branches of Python on the values of tensors: all paths are computed."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class _Guarded(nn.Module):
         return {"x": x, "last": self.last}
 
 
-def test_ways_that_end_in_an_error_of_the_model_are_left_out() -> None:
+def test_paths_that_end_in_an_error_of_the_model_are_left_out() -> None:
     module = _Guarded().eval()
     lines = Path(__file__).read_text().splitlines()
     line = next(number for number, line in enumerate(lines, 1) if line.endswith("# raises"))
@@ -127,7 +127,7 @@ def _many(x: Tensor) -> Tensor:
     ],
 )
 def test_other_branches_are_refused(function: Callable[..., Any]) -> None:
-    """Those with other shapes, structures or numbers, with writes, or with too many ways."""
+    """Those with other shapes, structures or numbers, with writes, or with too many paths."""
     message = "control flow or shapes that depend on the values of a tensor"
     with pytest.raises(ExportError, match=message):
         import_module(Function(function).eval(), (_INPUTS[0],))

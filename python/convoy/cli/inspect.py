@@ -202,7 +202,7 @@ def _ptx(artifact: Artifact, name: str | None) -> Iterator[str]:
 
 
 def _above_bound(manifest: Manifest) -> str:
-    """The arena in relation to the bytes that are live at the same time, which no plan is below."""
+    """The size of the arena relative to its lower bound, the bytes live at the same time."""
     if not manifest.live_bytes:
         return ""
     ratio = manifest.arena_bytes / manifest.live_bytes

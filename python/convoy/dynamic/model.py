@@ -157,7 +157,7 @@ def shared(model: CompiledModel, known: dict[str, HostTensor]) -> CompiledModel:
         mine = model.prepared[spec.name]
         other = known.setdefault(spec.origin, mine)
         if other is not mine and not _same(mine.array, other.array):
-            message = f"two values of the prepared weight '{spec.name}' of one origin"
+            message = f"two values of the prepared weight '{spec.name}' with the same origin"
             raise AssertionError(message)
         prepared[spec.name] = other
     return replace(model, phases={}, prepared=prepared)

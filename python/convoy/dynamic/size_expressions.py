@@ -118,7 +118,7 @@ class SizeExpressions:
 
 
 def _factor(sizes: Sequence[int], values: Sequence[int]) -> int:
-    """The number that sizes are the multiples of values by; 0 if there is none."""
+    """The factor by which all sizes are multiples of the values; 0 if they have no such factor."""
     factor = sizes[0] // values[0] if values[0] else 0
     return factor if list(sizes) == [factor * value for value in values] else 0
 

@@ -134,8 +134,8 @@ class BoundedUses(BoundedReshapes):
         return self._concatenate(node, [pieces[0], x, pieces[1]], dim)
 
     def _slice(self, node: Node, arguments: Mapping[str, Any]) -> bool:
-        """The elements between two positions, as far as there are such, or the first ones of a
-        tensor, as many as the rows of another."""
+        """The existing elements between two positions, or as many first elements of a tensor as
+        another tensor has rows."""
         x, dim, start, end = (arguments[each] for each in ("self", "dim", "start", "end"))
         dim %= x.meta["val"].ndim
         name, start = self._symbols[node][dim], start or 0

@@ -2,9 +2,9 @@
 
 """Branches of Python on the values of tensors, as `if mask.any():`.
 
-torch.export records one way through a model. The model is run once for each way, with the answers
-that lead there, and each result is selected by the tensors that the branches read. So all ways are
-computed, as both branches of torch.cond are. A way that ends in the model's own error, as a check
+torch.export records one path through a model. The model is run once for each path, with the answers
+that lead there, and each result is selected by the tensors that the branches read. So all paths are
+computed, as both branches of torch.cond are. A path that ends in the model's own error, as a check
 for NaN, is left out with a warning: the compiled model returns the results of the other one."""
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _TRUTHS = (torch.Tensor.__bool__, torch.Tensor.is_nonzero, torch.is_nonzero)
 _ITEM = torch.Tensor.item
 _EQUALITIES = (torch.equal, torch.Tensor.equal)
 _CLOSE = (torch.allclose, torch.Tensor.allclose)
-#: Each way is one more run of the model.
-_MOST_WAYS = 16
+#: Each path is one more run of the model.
+_MOST_PATHS = 16
 #: Code of PyTorch that checks values with Python.
 _CHECKING = tuple(str(Path(torch.__file__).parent / each) for each in ("nn", "distributions"))
 
 
 @contextlib.contextmanager
 def recorded_branches(module: torch.nn.Module, numbers: ReadKnownNumbers) -> Iterator[None]:
-    """Makes the module record all ways through its branches.
+    """Makes the module record all paths through its branches.
 
     Args:
         module: The module.
@@ -52,10 +52,10 @@ def recorded_branches(module: torch.nn.Module, numbers: ReadKnownNumbers) -> Ite
     forward = module.forward
 
     @functools.wraps(forward)
-    def all_ways(*args: Any, **kwargs: Any) -> Any:
-        return _Ways(module, forward, numbers, args, kwargs).results()
+    def all_paths(*args: Any, **kwargs: Any) -> Any:
+        return _Paths(module, forward, numbers, args, kwargs).results()
 
-    vars(module)["forward"] = all_ways
+    vars(module)["forward"] = all_paths
     try:
         with _asked_numbers():
             yield
@@ -101,7 +101,7 @@ def _is_of_sizes(number: Any) -> bool:
 
 
 class _Raised(Exception):
-    """The model's own error at the end of a way, as `__cause__`."""
+    """The model's own error at the end of a path, as `__cause__`."""
 
     def leave_out(self) -> None:
         """Records that the compiled model does not raise it."""
@@ -110,7 +110,7 @@ class _Raised(Exception):
 
 
 class _Answers(TorchFunctionMode):
-    """Answers the questions of a model about values: first those that lead to a way, then yes.
+    """Answers the questions of a model about values: first those that lead to a path, then yes.
 
     Attributes:
         given: The answers so far.
@@ -164,8 +164,8 @@ class _Answers(TorchFunctionMode):
         return self.given[-1]
 
 
-class _Ways:
-    """The ways through one call of a module."""
+class _Paths:
+    """The paths through one call of a module."""
 
     def __init__(
         self,
@@ -188,7 +188,7 @@ class _Ways:
         return found
 
     def _after(self, given: tuple[bool, ...]) -> Any:
-        """The results of all ways that begin with these answers; `_Raised` if none has results."""
+        """The results of all paths that begin with these answers; `_Raised` if none has results."""
         answers = _Answers(self._numbers, given)
         found = self._run(answers)
         for at in reversed(range(len(given), len(answers.given))):
@@ -198,8 +198,8 @@ class _Ways:
 
     def _run(self, answers: _Answers) -> Any:
         self._runs += 1
-        if self._runs > _MOST_WAYS:
-            msg = f"expected at most {_MOST_WAYS} ways through branches on values"
+        if self._runs > _MOST_PATHS:
+            msg = f"expected at most {_MOST_PATHS} paths through branches on values"
             raise RuntimeError(msg)
         for part, own, buffers in self._state if self._runs > 1 else ():
             vars(part).clear()

@@ -2,8 +2,8 @@
 
 """Causal masks among the constants of a program.
 
-A mask that is a comparison of indices says what it is: the compiler does not know the values of a
-constant. It also takes no memory."""
+The compiler does not know the values of a constant, so a causal mask becomes a comparison of
+indices, which the compiler recognizes. It also takes no memory."""
 
 from __future__ import annotations
 

@@ -239,7 +239,7 @@ def _decompositions() -> dict[Any, Any]:
 
 
 def _angle(x: torch.Tensor) -> torch.Tensor:
-    """Also that of real numbers: pi for negative ones."""
+    """The angle of complex and of real numbers: pi for negative real ones."""
     if x.is_complex():
         return torch.atan2(x.imag, x.real)
     x = x if x.is_floating_point() else x.to(torch.get_default_dtype())

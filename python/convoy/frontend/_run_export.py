@@ -120,7 +120,7 @@ def _with_buffers(
 def _with_branches(
     module: torch.nn.Module, run: Callable[[bool], torch.export.ExportedProgram]
 ) -> torch.export.ExportedProgram | None:
-    """Runs torch.export with all ways through branches on values; None if it fails."""
+    """Runs torch.export with all paths through branches on values; None if it fails."""
     try:
         with (
             without_graph(),

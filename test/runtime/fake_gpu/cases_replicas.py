@@ -82,7 +82,7 @@ def test_a_failed_device_is_taken_out(
         while not replicas.failures:
             outcomes.extend([each.exception(20) for each in [replicas.submit(X) for _ in range(9)]])
 
-    with pytest.warns(ConvoyRuntimeWarning, match=r"cuda:1 \(Fake GPU 1\) failed and is taken out"):
+    with pytest.warns(ConvoyRuntimeWarning, match=r"cuda:1 \(Fake GPU 1\) failed and is removed"):
         run()
     failed = [error for error in outcomes if error is not None]
     assert len(failed) == 1, "the other device runs all other calls"
@@ -108,7 +108,7 @@ def test_no_device_is_left(
             while True:
                 futures.append(replicas.submit(X))
 
-    with pytest.warns(ConvoyRuntimeWarning, match="is taken out"):
+    with pytest.warns(ConvoyRuntimeWarning, match="is removed"):
         run()
     errors = [future.exception(20) for future in futures]
     lost = [error for error in errors if not isinstance(error, CudaError)]

@@ -217,7 +217,8 @@ def kind_of(graph: Graph) -> object:
 
 
 def _size_class(tensor: GraphTensor, doublings: int) -> int:
-    """Returns the same number for tensors whose sizes differ by less than so many doublings."""
+    """Returns a class of sizes. The sizes of a class differ by less than a factor of
+    2**doublings."""
     return prod(tensor.shape).bit_length() // doublings
 
 
