@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from convoy.frontend import (  # noqa: F401, registers converters
     activation,
+    adaptive_pooling,
     bessel,
     binary,
     bitwise,
@@ -19,6 +20,7 @@ from convoy.frontend import (  # noqa: F401, registers converters
     convolution,
     creation,
     distance,
+    division,
     elementary,
     embedding,
     fourier,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 from torch._ops import OpOverload
@@ -23,14 +23,12 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.fx.node import map_arg
 
 from convoy.errors import UnsupportedOp, UnsupportedOpsError
-from convoy.frontend._bounded_graph import BoundedSize
-from convoy.frontend._bounded_order import BoundedOrder, is_unique
 from convoy.frontend._bounded_rules import NEUTRAL, keeps_apart, masked_index, takes_sizes
-from convoy.frontend._bounded_slices import WRITTEN_AS, use_masks_for_slices
+from convoy.frontend._bounded_slices import use_masks_for_slices
+from convoy.frontend._bounded_sources import BoundedSources, is_mask, is_source
 from convoy.frontend._counts import use_known_counts
 from convoy.frontend._export import decompositions
-from convoy.frontend._inline import arguments_by_name, inline, splice, trace
-from convoy.frontend._positions import nonzero_static
+from convoy.frontend._inline import arguments_by_name, inline
 from convoy.frontend._refused import reason_of
 from convoy.frontend._source_lines import line_of
 from convoy.frontend._tensor_numbers import use_tensors_for_numbers
@@ -38,15 +36,9 @@ from convoy.frontend._tensor_numbers import use_tensors_for_numbers
 __all__ = ["bound_sizes"]
 
 aten = torch.ops.aten
-_INDEX = (aten.index.Tensor, aten._unsafe_index.Tensor)
 _CHECKS = (aten._assert_scalar.default, aten.sym_constrain_range_for_size.default)
 #: The arguments that are sizes of a new tensor.
 _SIZES = {"size", "shape", "end"}
-_USE = (
-    "a size of its operands is the number of elements that {op} finds, and it does more than to "
-    "compute each of them by itself; expected an op along other dims, a sum, a mean or a maximum, "
-    "or torch.where in place of {op}"
-)
 
 
 def bound_sizes(graph: Graph) -> bool:
@@ -63,30 +55,15 @@ def bound_sizes(graph: Graph) -> bool:
     """
     use_known_counts(graph)
     use_masks_for_slices(graph)
-    if not any(map(_is_source, graph.nodes)):
+    if not any(map(is_source, graph.nodes)):
         return False
     _Bounding(graph).run()
     use_tensors_for_numbers(graph)
     return True
 
 
-def _is_source(node: Node) -> bool:
-    if node.target in (aten.nonzero.default, aten.masked_select.default) or is_unique(node):
-        return True
-    return node.target in _INDEX and any(map(_is_mask, node.args[1]))  # type: ignore[arg-type]
-
-
-def _is_mask(index: Any) -> bool:
-    return index is not None and index.meta["val"].dtype in (torch.bool, torch.uint8)
-
-
-class _Bounding(BoundedOrder):
-    def __init__(self, graph: Graph) -> None:
-        super().__init__(graph)
-        #: By mask: the name of the number of its elements, and their positions.
-        self._places: dict[Node, tuple[str, Node]] = {}
-        #: The graphs that find elements, by the types of masks.
-        self._traced: dict[Any, torch.fx.GraphModule] = {}
+class _Bounding(BoundedSources):
+    """Replaces the ops on what sources find."""
 
     def run(self) -> None:
         for node in list(self._graph.nodes):
@@ -94,95 +71,13 @@ class _Bounding(BoundedOrder):
             with self._graph.inserting_before(node):
                 if node.op == "output":
                     self._check_results(node)
-                elif _is_source(node):
+                elif is_source(node):
                     self._source(node)
                 elif node.op == "call_function":
                     self._step(node)
         for node in reversed(list(self._graph.nodes)):
             if node in self._numbers and not node.users:
                 self._graph.erase_node(node)
-
-    # Ops that find elements
-
-    def _source(self, node: Node) -> None:
-        """Replaces an op whose result size depends on values by one whose result has the largest
-        size."""
-        if is_unique(node):
-            self._unique(node)
-            return
-        names = [each for each in self._symbols[node] if each is not None]
-        if node.target is aten.nonzero.default:
-            (mask,) = node.all_input_nodes
-            made = self._positions(mask, mask, names[0])
-            node.replace_all_uses_with(made)
-            self._graph.erase_node(node)
-            return
-        arguments: Any = node.args
-        x, indices = arguments
-        if node.target is aten.masked_select.default:
-            found = mask = indices
-            shapes = [each.meta["val"].shape for each in (x, mask)]
-            shape = list(torch.broadcast_shapes(*shapes)) or [1]  # type: ignore[no-untyped-call]
-            if [shape, shape] != [[*each] for each in shapes]:
-                if self._names([x, mask]):
-                    self._refuse(node, self._names([x, mask]))
-                x, mask = (self._emit(aten.expand.default, each, shape) for each in (x, mask))
-                found = mask
-            indices = [mask]
-        else:
-            found = next(filter(_is_mask, indices))
-        # The size is a new one, also if another op has used the mask.
-        known = self._places[found][0] if found in self._places else None
-        new = next((each for each in names if each not in self._sizes), None)
-        name = known or new
-        if name is None and names and self._sizes[names[0]].bound == found.meta["val"].numel():
-            name = names[0]  # Torch knows that the masks have equally many elements.
-        if known is not None and new is not None:
-            self._sizes[new] = self._sizes[known]
-        others = [each for each in indices if each is not None and not _is_mask(each)]
-        if name is None or (others and self._names(x)):
-            self._refuse(node, [])
-        replaced: list[Any] = []
-        for index in indices:
-            if _is_mask(index):
-                key = found if len(indices) == 1 else index
-                places = self._positions(key, index, str(name))
-                for dim in range(index.meta["val"].ndim):
-                    replaced.append(self._emit(aten.select.int, places, 1, dim))
-                    self._symbols[replaced[-1]] = (name,)
-            else:
-                replaced.append(index)
-        node.target, node.args = aten.index.Tensor, (x, replaced)
-        self._describe(node)
-
-    def _positions(self, key: Node, mask: Node, name: str) -> Node:
-        """The positions of elements, and zeros after them. Equal masks have one key."""
-        if key in self._places and self._places[key][0] == name:
-            return self._places[key][1]
-        if self._names(mask):
-            mask = self._masked(mask, False)
-        bound = math.prod(mask.meta["val"].shape)
-
-        def function(value: torch.Tensor) -> list[torch.Tensor]:
-            count = torch.sum(value != 0)
-            places = nonzero_static(value, size=bound, fill_value=0)
-            return [places, count, torch.arange(bound) < count]
-
-        value = mask.meta["val"]
-        kind = (value.dtype, *value.shape)
-        if kind not in self._traced:
-            self._traced[kind] = trace(function, [value], self._mode, decompositions())
-        places, count, valid = splice(
-            self._graph, self._node, self._traced[kind], [mask], self._mode
-        )
-        source = self._node.meta.get(WRITTEN_AS, str(self._node.target).removesuffix(".default"))
-        self._sizes.setdefault(name, BoundedSize(bound, count, valid, source))
-        made: Node = places
-        self._symbols[made] = (name, None)
-        self._places[key] = name, made
-        return made
-
-    # Ops on what they find
 
     def _step(self, node: Node) -> None:
         numbers = [each for each in node.all_input_nodes if each in self._numbers]
@@ -324,7 +219,7 @@ class _Bounding(BoundedOrder):
         x, given = arguments["self"], arguments[name]
         many = isinstance(given, (list, tuple))
         for at, index in enumerate(given if many else [given]):
-            if index is None or not self._dims(index) or _is_mask(index):
+            if index is None or not self._dims(index) or is_mask(index):
                 continue
             dim = at if many else arguments["dim"]
             out = self._emit(
@@ -349,13 +244,3 @@ class _Bounding(BoundedOrder):
                 source = self._sizes[name].source
                 lines = (line_of(self._sizes[name].count),)
                 raise UnsupportedOpsError([UnsupportedOp(source, reason_of("aten.nonzero"), lines)])
-
-    def _refuse(self, node: Node, names: Any) -> NoReturn:
-        known = sorted(name for name in names if name in self._sizes)
-        op = str(node.target).removesuffix(".default")
-        if not known:
-            raise UnsupportedOpsError(
-                [UnsupportedOp(op, reason_of("aten.nonzero"), (line_of(node),))]
-            )
-        source = self._sizes[known[0]].source
-        raise UnsupportedOpsError([UnsupportedOp(op, _USE.format(op=source), (line_of(node),))])

@@ -10,31 +10,19 @@ decomposition.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch_mlir import ir
 
-from convoy import dialects
 from convoy.dialects import tcp
-from convoy.errors import CompileError
-from convoy.frontend._types import TensorType, dtype_name, dtype_of, element_of
+from convoy.frontend._dtype_checks import check_dtypes, type_of
+from convoy.frontend._scalars import element_number, is_float32, wrapped_number
+from convoy.frontend._types import TensorType, element_of
+from convoy.frontend._unsupported import Unsupported
 
 __all__ = ["Builder", "Unsupported", "element_number", "type_of", "wrapped_number"]
-
-_WANTS_FLOAT = re.compile(r"operand #(\d+) must be .* of floating-point values")
-
-
-class Unsupported(Exception):
-    """This form of an op has no conversion; the text is the reason."""
-
-
-def type_of(value: ir.Value) -> TensorType:
-    """Shape and dtype of a `tcp` value."""
-    tensor = ir.RankedTensorType(value.type)
-    return TensorType(tuple(tensor.shape), dtype_of(tensor.element_type))
 
 
 #: Builds a step of `Builder.scan`.
@@ -93,7 +81,7 @@ class Builder:
     def _checked(self, op: ir.OpView) -> ir.Value:
         """The result of an op. Raises Unsupported if the verifier rejects integers or bools."""
         if not all(type_of(each).dtype.is_floating_point for each in op.operation.operands):
-            _check_dtypes(op.operation)
+            check_dtypes(op.operation)
         return op.operation.results[0]
 
     def scalar(self, value: float | int | bool, dtype: torch.dtype, rank: int) -> ir.Value:
@@ -252,7 +240,7 @@ class Builder:
         ordered = (
             low is None or high is None or low <= high
         )  # else Torch returns `high`, and tcp.clamp is invalid
-        exact = dtype != torch.float64 or all(_is_f32(bound) for bound in bounds)
+        exact = dtype != torch.float64 or all(is_float32(bound) for bound in bounds)
         if dtype.is_floating_point and exact and ordered:
             return self.unary(tcp.ClampOp, x, min_float=low, max_float=high)
         if low is not None:
@@ -343,34 +331,6 @@ class Builder:
         return list(op.operation.results)
 
 
-def element_number(value: float | int | bool, dtype: torch.dtype) -> float | int | bool:
-    """Converts a number like PyTorch converts a Scalar: bool is `!= 0`, integers drop the fraction.
-
-    Args:
-        value: The number.
-        dtype: The type of the element.
-
-    Returns:
-        The converted number.
-
-    Raises:
-        Unsupported: The number is out of range, which includes NaN and infinities for integers.
-    """
-    try:
-        # Two elements: for a single one, PyTorch does not check the range of floats.
-        return torch.full((2,), value, dtype=dtype)[0].item()
-    except (OverflowError, RuntimeError, TypeError):
-        msg = f"expected a number in the range of {dtype_name(dtype)}, got {value}"
-        raise Unsupported(msg) from None
-
-
-def wrapped_number(value: float | int | bool, dtype: torch.dtype) -> float | int | bool:
-    """Converts a number like PyTorch for ops that first make it a tensor: integers wrap around,
-    floats become infinite."""
-    kind = torch.float64 if isinstance(value, float) else torch.int64
-    return torch.tensor(element_number(value, kind), dtype=kind).to(dtype).item()
-
-
 def _broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that shapes broadcast to. torch.export does not check that of each op. Raises
     Unsupported."""
@@ -379,29 +339,4 @@ def _broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     except RuntimeError:
         got = " and ".join(str(list(shape)) for shape in shapes)
         msg = f"expected shapes that broadcast, got {got}"
-        raise Unsupported(msg) from None
-
-
-def _is_f32(number: float | int) -> bool:
-    return float(torch.tensor(float(number), dtype=torch.float32)) == float(number)
-
-
-def _check_dtypes(op: ir.Operation) -> None:
-    """Raises Unsupported if the verifier rejects `op`. Verifies a copy of the op on placeholder
-    operands."""
-    module = ir.Module.create()
-    with ir.InsertionPoint(module.body):
-        operands = ir.Operation.create(
-            "builtin.unrealized_conversion_cast", results=[each.type for each in op.operands]
-        ).results
-        copy = op.clone()
-    for index, operand in enumerate(operands):
-        copy.operands[index] = operand
-    try:
-        dialects.verify(module)
-    except CompileError as error:
-        msg = error.diagnostics[0].message
-        if match := _WANTS_FLOAT.search(msg):
-            got = dtype_name(type_of(op.operands[int(match[1])]).dtype)
-            msg = f"expected a floating-point tensor in {op.name}, got {got}"
         raise Unsupported(msg) from None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Pooling and its gradients, 1-D to 3-D. Result shapes are Torch's and determine the additional
-padding for ceil_mode."""
+"""Pooling and its gradients, 1-D to 3-D; `adaptive_pooling` has adaptive pooling. Result shapes are
+Torch's and determine the additional padding for ceil_mode."""
 
 from __future__ import annotations
 
@@ -14,16 +14,11 @@ from torch_mlir import ir
 
 from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, type_of
-from convoy.frontend._registry import Call, Missing, converts
+from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import TensorType
 from convoy.frontend.convolution import interleave, per_dim
 
-__all__: list[str] = []
-
-_UNEVEN = Missing(
-    "expected output sizes that divide the input's, got use of the indices of maxima of windows of "
-    "different sizes"
-)
+__all__ = ["divided", "max_gradient", "maxima_indices"]
 
 
 @converts("aten.max_pool1d", "aten.max_pool2d", "aten.max_pool3d")
@@ -36,7 +31,7 @@ def max_pool_with_indices(b: Builder, call: Call) -> Sequence[ir.Value]:
     rank = int(call.name[len("aten.max_pool")])
     y = _max_pool(b, call, rank)
     window = _max_window(type_of(call.args[0]), call.result, rank, call.args[1:])
-    return [y, _indices(b, call.args[0], y, rank, window)]
+    return [y, maxima_indices(b, call.args[0], y, rank, window)]
 
 
 @converts("aten.max_pool2d_with_indices_backward", "aten.max_pool3d_with_indices_backward")
@@ -44,7 +39,7 @@ def max_pool_backward(b: Builder, call: Call) -> ir.Value:
     gradient, x, *window, indices = call.args
     rank = int(call.name[len("aten.max_pool")])
     attributes = _max_window(type_of(x), type_of(gradient), rank, window)
-    return _max_backward(b, call, gradient, indices, rank, attributes)
+    return max_gradient(b, call, gradient, indices, rank, attributes)
 
 
 def _max_pool(b: Builder, call: Call, rank: int) -> ir.Value:
@@ -74,7 +69,7 @@ def _max_window(
     }
 
 
-def _indices(
+def maxima_indices(
     b: Builder, x: ir.Value, y: ir.Value, rank: int, window: dict[str, list[int]]
 ) -> ir.Value:
     """The indices of the maxima `y` of `x`."""
@@ -85,7 +80,7 @@ def _indices(
     )
 
 
-def _max_backward(
+def max_gradient(
     b: Builder,
     call: Call,
     gradient: ir.Value,
@@ -138,7 +133,7 @@ def avg_pool_backward(b: Builder, call: Call) -> ir.Value:
             _counted(size, out, *window, include_pad=count_include_pad)
             for size, out, *window in zip(sizes, places, kernel, stride, padding, strict=True)
         ]
-    dx = _sum_windows(b, _divide(b, g, counts), sizes, kernel, stride, padding)
+    dx = _sum_windows(b, divided(b, g, counts), sizes, kernel, stride, padding)
     return b.reshape(b.cast(dx, call.result.dtype), call.result.shape)
 
 
@@ -151,7 +146,7 @@ def _counted(
     return [min(start + kernel, high) - max(start, low) for start in starts]
 
 
-def _divide(b: Builder, g: ir.Value, counts: Sequence[Sequence[int]]) -> ir.Value:
+def divided(b: Builder, g: ir.Value, counts: Sequence[Sequence[int]]) -> ir.Value:
     """Divides each element by the product of the counts at its spatial indices."""
     kind = type_of(g)
     if all(len(set(each)) == 1 for each in counts):
@@ -222,129 +217,3 @@ def _beyond(
 
 def _batched(result: TensorType, rank: int) -> TensorType:
     return result if result.rank == rank + 2 else TensorType((1, *result.shape), result.dtype)
-
-
-@converts("aten.adaptive_avg_pool1d", "aten.adaptive_avg_pool2d", "aten.adaptive_avg_pool3d")
-@converts("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d")
-def adaptive_avg_pool(b: Builder, call: Call) -> ir.Value:
-    return _adaptive(b, call, tcp.ReduceMeanOp)
-
-
-@converts("aten.adaptive_max_pool1d", "aten.adaptive_max_pool2d", "aten.adaptive_max_pool3d")
-def adaptive_max_pool(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
-    y = _adaptive(b, call, tcp.ReduceMaxOp)
-    x, rank = call.args[0], int(call.name[-2])
-    sizes, out = type_of(x).shape[-rank:], call.result.shape[-rank:]
-    if any(size % o for size, o in zip(sizes, out, strict=True)):
-        return [y, _UNEVEN]
-    return [y, _indices(b, x, y, rank, _enclosing(sizes, out))]
-
-
-@converts("aten.adaptive_max_pool2d_backward", "aten.adaptive_max_pool3d_backward")
-def adaptive_max_pool_backward(b: Builder, call: Call) -> ir.Value:
-    gradient, x, indices = call.args
-    rank = int(call.name[len("aten.adaptive_max_pool")])
-    window = _enclosing(type_of(x).shape[-rank:], type_of(gradient).shape[-rank:])
-    return _max_backward(b, call, gradient, indices, rank, window)
-
-
-def _enclosing(sizes: Sequence[int], out: Sequence[int]) -> dict[str, list[int]]:
-    """The attributes of a pooling whose windows are those of an adaptive pooling if `out` divides
-    `sizes`, and contain them otherwise."""
-    kernel, stride, low, high = [], [], [], []
-    for size, count in zip(sizes, out, strict=True):
-        step = max(1, size // count)
-        bounds = [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
-        before = max(i * step - start for i, (start, _) in enumerate(bounds))
-        length = max(end - i * step for i, (_, end) in enumerate(bounds)) + before
-        kernel.append(length)
-        stride.append(step)
-        low.append(before)
-        high.append((count - 1) * step + length - size - before)
-    return {
-        "kernel": kernel,
-        "stride": stride,
-        "pad": interleave(low, high),
-        "dilation": [1] * len(kernel),
-    }
-
-
-@converts("aten._adaptive_avg_pool2d_backward", "aten._adaptive_avg_pool3d_backward")
-def adaptive_avg_pool_backward(b: Builder, call: Call) -> ir.Value:
-    """Along each dim in turn, each element is the sum of the gradients of the windows around it,
-    each divided by its window's size. The windows around input i are those of an adaptive pooling
-    from the output to the input."""
-    gradient, _ = call.args
-    rank = int(call.name[len("aten._adaptive_avg_pool")])
-    y = b.wide(b.with_rank(gradient, rank + 2))
-    sizes, out = call.result.shape[-rank:], type_of(y).shape[2:]
-    y = _divide(
-        b,
-        y,
-        [
-            [-(-(i + 1) * size // o) - i * size // o for i in range(o)]
-            for size, o in zip(sizes, out, strict=True)
-        ],
-    )
-    for dim, (size, o) in enumerate(zip(sizes, out, strict=True), 2):
-        if size % o:
-            y = _windows(b, y, tcp.ReduceSumOp, dim, o, size)
-            continue
-        # Each window repeats its gradient.
-        shape = [*type_of(y).shape]
-        y = b.reshape(y, (*shape[: dim + 1], 1, *shape[dim + 1 :]))
-        y = b.broadcast(y, (*shape[: dim + 1], size // o, *shape[dim + 1 :]))
-        y = b.reshape(y, (*shape[:dim], size, *shape[dim + 1 :]))
-    return b.reshape(b.cast(y, call.result.dtype), call.result.shape)
-
-
-def _adaptive(b: Builder, call: Call, op: type[ir.OpView]) -> ir.Value:
-    """A reduction for output size 1, an ordinary pool for a divisor of the input size, else window
-    by window along each dim in turn, since windows are rectangles. Output i covers [floor(i * in /
-    out), ceil((i + 1) * in / out))."""
-    rank = int(call.name[-2])
-    x = b.with_rank(call.args[0], rank + 2)
-    kind = type_of(x)
-    sizes, out = kind.shape[2:], call.result.shape[-rank:]
-    if all(o == 1 for o in out):
-        y = b.reduce(op, x, list(range(2, rank + 2)))
-    elif all(size % o == 0 for size, o in zip(sizes, out, strict=True)):
-        y = _even_pool(b, x, op, [size // o for size, o in zip(sizes, out, strict=True)])
-    else:
-        y = x
-        for dim, (size, o) in enumerate(zip(sizes, out, strict=True), 2):
-            y = _windows(b, y, op, dim, size, o)
-    return b.reshape(y, call.result.shape)
-
-
-def _even_pool(b: Builder, x: ir.Value, op: type[ir.OpView], kernel: list[int]) -> ir.Value:
-    kind = type_of(x)
-    shape = (*kind.shape[:2], *(size // k for size, k in zip(kind.shape[2:], kernel, strict=True)))
-    attributes: dict[str, Any] = {"kernel": kernel, "stride": kernel, "pad": [0, 0] * len(kernel)}
-    if op is tcp.ReduceMaxOp:
-        return b.emit(
-            tcp.MaxPoolOp,
-            TensorType(shape, kind.dtype),
-            x,
-            **attributes,
-            dilation=[1] * len(kernel),
-        )
-    return b.emit(
-        tcp.AvgPoolOp,
-        TensorType(shape, kind.dtype),
-        x,
-        **attributes,
-        ceil_pad=[0] * len(kernel),
-        count_include_pad=True,
-    )
-
-
-def _windows(
-    b: Builder, x: ir.Value, op: type[ir.OpView], dim: int, size: int, out: int
-) -> ir.Value:
-    if size == out:
-        return x
-    bounds = [(i * size // out, -(-(i + 1) * size // out)) for i in range(out)]
-    return b.concat(
-        [b.reduce(op, b.slice(x, dim, low, high - low), [dim]) for low, high in bounds], dim
-    )
