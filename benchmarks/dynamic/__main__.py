@@ -21,7 +21,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.dynamic.measure import Figures, Plan, measure
+from benchmarks.dynamic.figures import Figures, Plan
+from benchmarks.dynamic.measure import measure
 from benchmarks.dynamic.models import MODELS
 
 __all__ = ["main", "table"]

@@ -14,7 +14,7 @@ from torch.export import Dim
 
 from benchmarks.dynamic import __main__ as benchmark
 from benchmarks.dynamic import build, measure
-from benchmarks.dynamic.measure import Figures, Row
+from benchmarks.dynamic.figures import Figures, Row
 from benchmarks.dynamic.models import DynamicModel
 from benchmarks.dynamic.peers import Peer, peers_of
 from benchmarks.dynamic.tail import percentiles_of

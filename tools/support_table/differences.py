@@ -10,8 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from .conditions import is_accepted
 from .document import replace_section
-from .table import is_accepted
 
 __all__ = ["MEASURED", "differences", "section", "with_device", "write_differences"]
 

@@ -11,19 +11,11 @@ from typing import Any
 
 from convoy._convoy import MINIMUM_CUDNN
 
+from .conditions import after_of, conditions, is_accepted
 from .library import AnyCase
 from .matrix import Case
 from .operations import OperationCase, operation_rows
-from .table import (
-    after_of,
-    conditions,
-    covers,
-    is_accepted,
-    note,
-    row_json,
-    rows_of,
-    without_refused,
-)
+from .table import covers, note, row_json, rows_of, without_refused
 
 __all__ = ["dump", "generate_table"]
 

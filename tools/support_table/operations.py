@@ -19,7 +19,8 @@ from typing import Any
 
 from tools.descriptors import read_table
 
-from .table import boxes, count, is_accepted, note
+from .conditions import is_accepted
+from .table import boxes, count, note
 
 __all__ = ["OperationCase", "axes_of", "disagreements", "missed", "operation_rows", "row_of"]
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .conditions import after_of, is_accepted
 from .generate import dump
 from .library import AnyCase, refusals
 from .matrix import Case
 from .operations import OperationCase
 from .operations import disagreements as of_operations
 from .operations import missed as missed_operations
-from .table import after_of, covers, is_accepted
+from .table import covers
 
 __all__ = ["Verdict", "judge"]
 

@@ -11,9 +11,9 @@ import pytest
 from operation_graphs import Graph
 
 from tools.convoy_opt import convoy_opt
+from tools.support_table.conditions import is_accepted
 from tools.support_table.library import prepare, query_offline, refusals
 from tools.support_table.matrix import Case, group_cases
-from tools.support_table.table import is_accepted
 
 #: The alternatives of one of this many groups are queried.
 EVERY = 20

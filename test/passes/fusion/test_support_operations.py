@@ -15,6 +15,7 @@ from operation_graphs import GRAPHS, Graph
 from tools.descriptors import find_header, read_header
 from tools.support_table.__main__ import TABLE
 from tools.support_table.cases import all_cases
+from tools.support_table.conditions import is_accepted
 from tools.support_table.differences import MEASURED, with_device
 from tools.support_table.document import DOCUMENT, operations_section
 from tools.support_table.library import prepare, query_offline
@@ -27,7 +28,6 @@ from tools.support_table.operations import (
     row_of,
 )
 from tools.support_table.query import query_all
-from tools.support_table.table import is_accepted
 
 ROWS: list[dict[str, Any]] = json.loads(TABLE.read_text())["operations"]
 CASES = [case for case in all_cases() if isinstance(case, OperationCase)]

@@ -8,11 +8,12 @@ from typing import Any
 import hypothesis.strategies as st
 from hypothesis import given
 
+from tools.support_table.conditions import Condition, is_accepted
 from tools.support_table.differences import differences, section, with_device
 from tools.support_table.generate import generate_table
 from tools.support_table.groups import Shape
 from tools.support_table.matrix import Case, Cell, group_of
-from tools.support_table.table import Condition, covers, is_accepted, rows_of, without_refused
+from tools.support_table.table import covers, rows_of, without_refused
 
 _CELLS = st.sets(
     st.tuples(

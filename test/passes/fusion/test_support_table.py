@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tools.support_table.__main__ import TABLE
+from tools.support_table.conditions import after_of, is_accepted
 from tools.support_table.differences import MEASURED, section, with_device
 from tools.support_table.document import DOCUMENT
 from tools.support_table.generate import dump
@@ -27,10 +28,6 @@ from tools.support_table.graphs import graph_cases
 from tools.support_table.groups import ROLES, Shape
 from tools.support_table.library import prepare, query_offline, refusals
 from tools.support_table.matrix import DTYPES, Case, Cell, group_cases, group_of
-from tools.support_table.table import (
-    after_of,
-    is_accepted,
-)
 from tools.support_table.verdict import judge
 
 TEXT = TABLE.read_text()
