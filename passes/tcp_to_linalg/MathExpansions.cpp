@@ -4,102 +4,28 @@
 // and f64. They vectorize and need no libm or libdevice. Their errors are checked in
 // test/passes/tcp_to_linalg/test_special_functions.py. Ops on f32 with the flag `afn`, which only
 // GPU functions have, use the instruction for 2^x, whose error is 2 units in the last place.
+// SineCosine.cpp has sin and cos.
 //
 // Method: reduce the argument exactly to a small interval, evaluate a polynomial there, and
 // assemble the bits of the exponent. Taylor series are used where they converge fast enough; the
 // polynomials of erf are fitted at Chebyshev nodes.
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
+#include "passes/tcp_to_linalg/Number.h"
 #include "passes/tcp_to_linalg/Patterns.h"
+#include "passes/tcp_to_linalg/SineCosine.h"
 #include <cmath>
 
 using namespace mlir;
+using namespace convoy;
 
 namespace {
-
-/// A scalar with operators. Multiplications and additions may be contracted to fused operations.
-struct Number {
-  ImplicitLocOpBuilder *builder;
-  Value value;
-
-  Type type() const { return value.getType(); }
-  Number with(Value other) const { return {builder, other}; }
-  Number constant(double number) const {
-    return with(arith::ConstantOp::create(*builder, builder->getFloatAttr(type(), number)));
-  }
-  template <typename Op> Number apply(Number other) const {
-    return with(Op::create(*builder, value, other.value, arith::FastMathFlags::contract));
-  }
-  Number operator+(Number other) const { return apply<arith::AddFOp>(other); }
-  Number operator-(Number other) const { return apply<arith::SubFOp>(other); }
-  Number operator*(Number other) const { return apply<arith::MulFOp>(other); }
-  Number operator/(Number other) const { return apply<arith::DivFOp>(other); }
-  Number operator+(double other) const { return *this + constant(other); }
-  Number operator-(double other) const { return *this - constant(other); }
-  Number operator*(double other) const { return *this * constant(other); }
-  Number operator-() const { return with(arith::NegFOp::create(*builder, value)); }
-  Number abs() const { return with(math::AbsFOp::create(*builder, value)); }
-
-  Value compare(arith::CmpFPredicate predicate, Number other) const {
-    return arith::CmpFOp::create(*builder, predicate, value, other.value);
-  }
-  Value operator<(double other) const {
-    return compare(arith::CmpFPredicate::OLT, constant(other));
-  }
-  Value operator>(double other) const {
-    return compare(arith::CmpFPredicate::OGT, constant(other));
-  }
-  Value operator==(double other) const {
-    return compare(arith::CmpFPredicate::OEQ, constant(other));
-  }
-  Value isNan() const { return compare(arith::CmpFPredicate::UNO, *this); }
-
-  /// The value where `condition` holds, `other` elsewhere.
-  Number where(Value condition, Number other) const {
-    return with(arith::SelectOp::create(*builder, condition, value, other.value));
-  }
-  /// Clamps to a range; NaN becomes the upper bound.
-  Number limited(double low, double high) const {
-    Number below = where(*this < high, constant(high));
-    return below.where(below > low, constant(low));
-  }
-  /// Clamps to a range; NaN stays. On x86 each bound is one instruction.
-  Number limitedOrNan(double low, double high) const {
-    Number below = constant(high).where(*this > high, *this);
-    return constant(low).where(below < low, below);
-  }
-  /// The polynomial with these coefficients, constant term first.
-  Number polynomial(ArrayRef<double> coefficients) const {
-    Number sum = constant(coefficients.back());
-    for (double coefficient : llvm::reverse(coefficients.drop_back()))
-      sum = sum * *this + coefficient;
-    return sum;
-  }
-};
-
-/// Properties of a float format.
-struct Format {
-  bool isDouble;
-  int mantissa, bias;
-  IntegerType bits;
-
-  explicit Format(Type type)
-      : isDouble(type.isF64()), mantissa(isDouble ? 52 : 23), bias(isDouble ? 1023 : 127),
-        bits(IntegerType::get(type.getContext(), isDouble ? 64 : 32)) {}
-};
-
-Value constantLike(ImplicitLocOpBuilder &b, Type type, int64_t value) {
-  return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
-}
 
 /// The upper bits of ln 2, whose product with an exponent is exact, and the remainder.
 constexpr double kLn2High = 0.693359375, kLn2Low = -2.1219444005469058277e-4;
 
 /// 2 to the power of `exponent` (an integer of the format's width, in the range of normal numbers).
-Number powerOfTwo(Number like, const Format &format, Value exponent) {
+Number powerOfTwo(Number like, const FloatFormat &format, Value exponent) {
   ImplicitLocOpBuilder &b = *like.builder;
   Value biased = arith::AddIOp::create(b, exponent, constantLike(b, format.bits, format.bias));
   Value bits = arith::ShLIOp::create(b, biased, constantLike(b, format.bits, format.mantissa));
@@ -113,7 +39,7 @@ struct ReducedExp {
 };
 
 /// Reduces x, whose quotient by ln 2 is far below 2^22. `k` is arbitrary for NaN, and `expm1` NaN.
-ReducedExp reduceExp(Number x, const Format &format, int step) {
+ReducedExp reduceExp(Number x, const FloatFormat &format, int step) {
   ImplicitLocOpBuilder &b = *x.builder;
   // In this binade the last bit of the mantissa is 1, so the sum is rounded to an integer, and its
   // bits are those of the integer. That takes fewer instructions than conversions.
@@ -155,7 +81,7 @@ Number approximateExpm1(Number x) {
 }
 
 Number exp(Number x) {
-  Format format(x.type());
+  FloatFormat format(x.type());
   // Outside of this range the result is 0 or infinity.
   Number bounded = format.isDouble ? x.limitedOrNan(-746, 710) : x.limitedOrNan(-104, 89);
   // Two equal factors, because 4^k may be out of range although the result is not.
@@ -165,7 +91,7 @@ Number exp(Number x) {
 }
 
 Number expm1(Number x) {
-  Format format(x.type());
+  FloatFormat format(x.type());
   ImplicitLocOpBuilder &b = *x.builder;
   ReducedExp reduced =
       reduceExp(format.isDouble ? x.limited(-38, 710) : x.limited(-18, 89), format, /*step=*/1);
@@ -183,7 +109,7 @@ Number expm1(Number x) {
 }
 
 Number log(Number x) {
-  Format format(x.type());
+  FloatFormat format(x.type());
   ImplicitLocOpBuilder &b = *x.builder;
   double smallest = format.isDouble ? 2.2250738585072014e-308 : 1.17549435e-38;
   double lift = format.isDouble ? 18014398509481984.0 : 16777216.0; // 2^54, 2^24
@@ -219,10 +145,6 @@ Number log(Number x) {
   result = x.constant(-infinity).where(x == 0, result);
   result = x.constant(std::numeric_limits<double>::quiet_NaN()).where(x < 0, result);
   return x.where(x.isNan(), result);
-}
-
-Number copySign(Number magnitude, Number sign) {
-  return magnitude.with(math::CopySignOp::create(*sign.builder, magnitude.value, sign.value));
 }
 
 Number tanh(Number x) {
@@ -272,97 +194,6 @@ Number erf(Number x, bool isApproximate) {
   Number power = isApproximate ? approximateExp(exponent) : exp(exponent);
   Number far = copySign(-power + 1.0, x);
   return x.where(x.isNan(), near.where(x.abs() < 1, far));
-}
-
-/// 2 / pi in digits of 24 bits, beginning with the first 24 bits after the binary point.
-constexpr uint32_t kTwoOverPi[] = {
-    0xa2f983, 0x6e4e44, 0x1529fc, 0x2757d1, 0xf534dd, 0xc0db62, 0x95993c, 0x439041, 0xfe5163,
-    0xabdebb, 0xc561b7, 0x246e3a, 0x424dd2, 0xe00649, 0x2eea09, 0xd1921c, 0xfe1deb, 0x1cb129,
-    0xa73ee8, 0x8235f5, 0x2ebb44, 0x84e99c, 0x7026b4, 0x5f7e41, 0x3991d6, 0x398353, 0x39f49c,
-    0x845f8b, 0xbdf928, 0x3b1ff8, 0x97ffde, 0x05980f, 0xef2f11, 0x8b5a0a, 0x6d1f6d, 0x367ecf,
-    0x27cb09, 0xb74f46, 0x3f669e, 0x5fea2d, 0x7527ba, 0xc7ebe5, 0xf17b3d, 0x0739f7, 0x8a5292,
-    0xea6bfb, 0x5fb11f, 0x8d5d08, 0x560330, 0x46fc7b};
-
-/// x * 2 / pi as an integer modulo 4 and a remainder in [-1/2, 1/2].
-struct Quarters {
-  Value whole; ///< i32
-  Number rest;
-};
-
-/// Reduces x of type f64; with `isSingle` x is representable in f32. The products of x, or its two
-/// halves, with the digits of 2 / pi are exact, and so are the products modulo 4; products that are
-/// multiples of whole turns vanish. Based on Payne and Hanek, "Radian reduction for trigonometric
-/// functions", 1983, but without integers, so that it vectorizes.
-Quarters quarters(Number x, bool isSingle) {
-  ImplicitLocOpBuilder &b = *x.builder;
-  auto rounded = [&](Number number) {
-    return number.with(math::RoundEvenOp::create(b, number.value));
-  };
-  SmallVector<Number> halves = {x};
-  if (!isSingle) {
-    // The upper 26 bits and the lower 27.
-    Value bits = arith::BitcastOp::create(b, b.getI64Type(), x.value);
-    bits = arith::AndIOp::create(b, bits, constantLike(b, b.getI64Type(), -(int64_t(1) << 27)));
-    Number high = x.with(arith::BitcastOp::create(b, x.type(), bits));
-    halves = {high, x - high};
-  }
-  // Further digits contribute less than 2^-60 to the product with the largest x.
-  ArrayRef<uint32_t> digits = ArrayRef(kTwoOverPi).take_front(isSingle ? 8 : 46);
-  SmallVector<Number> terms;
-  for (auto [i, digit] : llvm::enumerate(digits)) {
-    // The scale of late digits is out of f64's range, so a part of it is moved to x; late digits
-    // only matter for large x.
-    constexpr int kLate = 36, kShift = 256;
-    if (i == kLate)
-      for (Number &half : halves)
-        half = half * std::ldexp(1.0, -kShift);
-    for (Number half : halves) {
-      Number product =
-          half * std::ldexp(double(digit), (i < kLate ? 0 : kShift) - 24 * (int(i) + 1));
-      terms.push_back(product - rounded(product * 0.25) * 4.0);
-    }
-  }
-  Number sum = terms.back();
-  for (Number term : llvm::reverse(ArrayRef(terms).drop_back()))
-    sum = sum + term;
-  Number whole = rounded(sum);
-  // Beginning with the largest digits, so that cancellation is exact.
-  Number rest = terms.front() - whole;
-  for (Number term : ArrayRef(terms).drop_front())
-    rest = rest + term;
-  return {arith::FPToSIOp::create(b, b.getI32Type(), whole.limited(-1024, 1024).value), rest};
-}
-
-/// sin (`shift` 0) or cos (`shift` 1) of any number; NaN for infinities and NaN.
-Number sinOrCos(Number x, int64_t shift) {
-  ImplicitLocOpBuilder &b = *x.builder;
-  bool isDouble = x.type().isF64();
-  Quarters reduced =
-      quarters(isDouble ? x : x.with(arith::ExtFOp::create(b, b.getF64Type(), x.value)), !isDouble);
-  Number r = reduced.rest * 1.57079632679489661923;
-  if (!isDouble)
-    r = x.with(arith::TruncFOp::create(b, x.type(), r.value));
-  Number square = r * r;
-  SmallVector<double> sinSeries, cosSeries;
-  double term = 1;
-  for (int i = 2, end = isDouble ? 20 : 12; i < end; ++i) {
-    term /= i;
-    double sign = (i / 2) % 2 ? -1 : 1;
-    (i % 2 ? sinSeries : cosSeries).push_back(sign * term);
-  }
-  Number sine = r + r * square * square.polynomial(sinSeries);
-  Number cosine = square * square.polynomial(cosSeries) + 1.0;
-  Type i32 = b.getI32Type();
-  Value quadrant = arith::AddIOp::create(b, reduced.whole, constantLike(b, i32, shift));
-  auto bit = [&](int64_t mask) {
-    Value masked = arith::AndIOp::create(b, quadrant, constantLike(b, i32, mask));
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, masked, constantLike(b, i32, 0))
-        .getResult();
-  };
-  Number chosen = cosine.where(bit(1), sine);
-  Number result = (-chosen).where(bit(2), chosen);
-  // The reduction loses the sign of zero and the precision of very small numbers.
-  return shift == 0 ? x.where(x.abs() < 1e-8, result) : result;
 }
 
 /// Computes in f64, because large values of y log x need an accurate fraction.

@@ -21,8 +21,11 @@ std::string whyUnsupported(mlir::Operation *op);
 /// Lowers ops with the trait Elementwise to one linalg.generic each.
 void populateElementwisePatterns(mlir::RewritePatternSet &patterns);
 
-/// Lowers convolutions of every rank, layout and grouping, transposed convolutions and gradients.
+/// Lowers forward convolutions of every rank, layout and grouping.
 void populateConvolutionPatterns(mlir::RewritePatternSet &patterns);
+
+/// Converts transposed convolutions and gradients of convolutions to forward convolutions.
+void populateTransposedConvolutionPatterns(mlir::RewritePatternSet &patterns);
 
 /// Lowers tcp.matmul to linalg.matmul, linalg.batch_matmul, or a generic if batch dims broadcast.
 void populateMatmulPatterns(mlir::RewritePatternSet &patterns);

@@ -121,6 +121,7 @@ void ConvertTcpToLinalgPass::runOnStaticShapes() {
   RewritePatternSet patterns(context);
   convoy::populateElementwisePatterns(patterns);
   convoy::populateConvolutionPatterns(patterns);
+  convoy::populateTransposedConvolutionPatterns(patterns);
   convoy::populateMatmulPatterns(patterns);
   convoy::populatePoolingPatterns(patterns);
   convoy::populatePoolingGradientPatterns(patterns);
