@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Support/DebugStringHelper.h"
 #include "passes/common/Groups.h"
+#include "passes/fusion/GroupConverter.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -44,73 +45,9 @@ constexpr PointwiseMode kOtherModes[] = {PointwiseMode::Sub,      PointwiseMode:
                                          PointwiseMode::EluFwd,   PointwiseMode::GeluFwd,
                                          PointwiseMode::Identity, PointwiseMode::GeluApproxTanhFwd};
 
-/// Converts the ops of one group.
-class GroupConverter {
-public:
-  GroupConverter(OpBuilder &builder, const GroupOps &group, std::string &reason)
-      : builder(builder), group(group), reason(reason), f32(builder.getF32Type()) {}
-
-  cudnn::GraphOp convert(StringRef name);
-
-private:
-  /// Sets the reason why `op` is not converted; returns a null value.
-  Value refuse(Operation *op, const Twine &why) {
-    reason = (op->getName().stripDialect() + ": " + why).str();
-    return {};
-  }
-  bool findAnchor();
-  /// Whether cuDNN supports the types of the operands and results of `op`.
-  bool checkTypes(Operation *op);
-
-  TensorDescType descOf(Value value, Type elementType) const;
-  TensorDescType descOf(Value value) const {
-    return descOf(value, getElementTypeOrSelf(value.getType()));
-  }
-  /// The type of the result of `op` in the graph. The last result and the anchor's input keep their
-  /// element type, since an anchor reads tensors of one type. Other values are virtual and f32.
-  TensorDescType resultType(Operation *op) const;
-
-  /// Creates a scalar constant of the graph for an operation that computes (a part of) `op`.
-  Value createNumber(Operation *op, FloatAttr number);
-  /// The value of the graph for `operand` of `op`, or null with the reason.
-  Value lookup(Operation *op, Value operand);
-  /// Creates an operation that computes (a part of) `op`.
-  cudnn::PointwiseOp create(Operation *op, PointwiseMode mode, ValueRange inputs,
-                            TensorDescType type) {
-    return cudnn::PointwiseOp::create(builder, op->getLoc(), type, mode, inputs, f32);
-  }
-  /// Creates the operations of `op`. Returns the result, or null with the reason.
-  Value convertOp(Operation *op);
-  Value convertPointwise(Operation *op);
-  Value convertConv(tcp::ConvOpInterface op);
-  template <typename GradientOp>
-  Value convertConvGradient(GradientOp op, cudnn::ConvolutionMode mode);
-  Value convertMaxPool(tcp::MaxPoolOp op);
-  Value convertAvgPool(tcp::AvgPoolOp op);
-  Value convertMean(tcp::ReduceMeanOp op);
-  Value createPool(Operation *op, cudnn::ResampleMode mode, cudnn::PaddingMode padding,
-                   ArrayRef<int64_t> window, ArrayRef<int64_t> stride, ArrayRef<int64_t> pad,
-                   ArrayRef<int64_t> extra);
-
-  OpBuilder &builder;
-  const GroupOps &group;
-  std::string &reason;
-  Type f32;
-  Operation *anchor = nullptr;
-  bool channelsLast = false; ///< memory format of the anchor's tensors; false for matrices
-  IRMapping values;
-};
-
 } // namespace
 
-static bool isOne(int64_t value) { return value == 1; }
 static bool isZero(int64_t value) { return value == 0; }
-
-bool isAnchor(Operation *op) {
-  return isa<tcp::ConvOpInterface, tcp::ConvBackwardDataOp, tcp::ConvBackwardFilterOp,
-             tcp::MatmulOp, tcp::MaxPoolOp, tcp::AvgPoolOp, tcp::ReduceMeanOp, tcp::AttentionOp>(
-      op);
-}
 
 ArrayRef<PointwiseMode> groupModes() {
   static const SmallVector<PointwiseMode> modes = [] {
@@ -119,30 +56,6 @@ ArrayRef<PointwiseMode> groupModes() {
     return SmallVector<PointwiseMode>(list);
   }();
   return modes;
-}
-
-GroupOps GroupOps::of(ArrayRef<Operation *> ops) {
-  GroupOps group{SmallVector<Operation *>(ops), {}};
-  for (Operation *op : ops)
-    for (OpOperand &operand : op->getOpOperands())
-      if (!llvm::is_contained(ops, operand.get().getDefiningOp()) && !numberOf(operand))
-        group.inputs.insert(operand.get());
-  return group;
-}
-
-std::optional<GroupOps> GroupOps::of(tcp::IsolatedGroupOp op, std::string &reason) {
-  Block &body = op.getBody().front();
-  GroupOps group;
-  for (Operation &each : body.without_terminator())
-    if (each.getNumResults() != 1 || !numberOf(each.getResult(0)))
-      group.ops.push_back(&each);
-  group.inputs.insert_range(body.getArguments());
-  if (group.ops.empty() || body.getTerminator()->getNumOperands() != 1 ||
-      body.getTerminator()->getOperand(0).getDefiningOp() != group.ops.back()) {
-    reason = "expects the last op's result as the only result";
-    return std::nullopt;
-  }
-  return group;
 }
 
 bool GroupConverter::findAnchor() {
@@ -218,101 +131,6 @@ TensorDescType GroupConverter::resultType(Operation *op) const {
   bool isStored = op == group.ops.back() || result == anchor->getOperand(0);
   return isStored ? descOf(result) : descOf(result, f32);
 }
-
-//===-- anchors ----------------------------------------------------------------------------===//
-
-Value GroupConverter::convertConv(tcp::ConvOpInterface op) {
-  SmallVector<int64_t> stride(op.getStride()), dilation(op.getDilation()), pre, post;
-  for (size_t i = 0; i < op.getPad().size(); i += 2) {
-    pre.push_back(op.getPad()[i]);
-    post.push_back(op.getPad()[i + 1]);
-  }
-  if (op.getSpatialRank() == 1) { // see descOf
-    for (SmallVector<int64_t> *numbers : {&stride, &dilation})
-      numbers->insert(numbers->begin(), 1);
-    for (SmallVector<int64_t> *numbers : {&pre, &post})
-      numbers->insert(numbers->begin(), 0);
-  }
-  return cudnn::ConvolutionOp::create(
-      builder, op.getLoc(), resultType(op), values.lookup(op.getInput()),
-      values.lookup(op.getWeights()), cudnn::ConvolutionMode::Fprop,
-      cudnn::ConvolutionKind::CrossCorrelation, f32, APFloat(1.0), APFloat(0.0),
-      /*spatial_dim_count=*/IntegerAttr(), stride, pre, post, dilation);
-}
-
-template <typename GradientOp>
-Value GroupConverter::convertConvGradient(GradientOp op, cudnn::ConvolutionMode mode) {
-  SmallVector<int64_t> pre, post;
-  for (size_t i = 0; i < op.getPad().size(); i += 2) {
-    pre.push_back(op.getPad()[i]);
-    post.push_back(op.getPad()[i + 1]);
-  }
-  // On an H100, wgrad of engines 1, 18 and 20 is wrong in every rank and type, and cuDNN offers
-  // them first for some shapes; dgrad of engine 50 is wrong in rank 4.
-  if (pre != post)
-    return refuse(op, "engines of cuDNN 9.19 compute wrong gradients with padding that differs "
-                      "between the two sides");
-  return cudnn::ConvolutionOp::create(
-      builder, op.getLoc(), resultType(op), values.lookup(op->getOperand(0)),
-      values.lookup(op->getOperand(1)), mode, cudnn::ConvolutionKind::CrossCorrelation, f32,
-      APFloat(1.0), APFloat(0.0), /*spatial_dim_count=*/IntegerAttr(), op.getStride(), pre, post,
-      op.getDilation());
-}
-
-Value GroupConverter::createPool(Operation *op, cudnn::ResampleMode mode,
-                                 cudnn::PaddingMode padding, ArrayRef<int64_t> window,
-                                 ArrayRef<int64_t> stride, ArrayRef<int64_t> pad,
-                                 ArrayRef<int64_t> extra) {
-  SmallVector<int64_t> pre, post;
-  for (size_t i = 0; i < window.size(); ++i) {
-    pre.push_back(pad[2 * i]);
-    post.push_back(pad[2 * i + 1] + extra[i]);
-  }
-  return cudnn::ResampleOp::create(builder, op->getLoc(), resultType(op),
-                                   values.lookup(op->getOperand(0)), mode, f32, window, stride, pre,
-                                   post, padding)
-      .getY();
-}
-
-Value GroupConverter::convertMaxPool(tcp::MaxPoolOp op) {
-  if (!llvm::all_of(op.getDilation(), isOne))
-    return refuse(op, "cuDNN has no pooling with dilation");
-  return createPool(op, cudnn::ResampleMode::Maxpool, cudnn::PaddingMode::NegInfPad, op.getKernel(),
-                    op.getStride(), op.getPad(), SmallVector<int64_t>(op.getKernel().size()));
-}
-
-Value GroupConverter::convertAvgPool(tcp::AvgPoolOp op) {
-  if (op.getDivisor())
-    return refuse(op, "cuDNN has no pooling with a custom divisor");
-  // Without padding both modes are equal. PyTorch never counts ceil_pad, so it is like excluded
-  // padding.
-  bool counted = op.getCountIncludePad() && !llvm::all_of(op.getPad(), isZero);
-  if (counted && !llvm::all_of(op.getCeilPad(), isZero))
-    return refuse(op, "cuDNN counts all of the padding or none, but ceil_mode requires "
-                      "counting a part");
-  return createPool(op,
-                    counted ? cudnn::ResampleMode::AvgpoolIncludePadding
-                            : cudnn::ResampleMode::AvgpoolExcludePadding,
-                    cudnn::PaddingMode::ZeroPad, op.getKernel(), op.getStride(), op.getPad(),
-                    op.getCeilPad());
-}
-
-/// The mean over all spatial dims is an average pooling with a window of their sizes.
-Value GroupConverter::convertMean(tcp::ReduceMeanOp op) {
-  int64_t rank = op.getType().getRank();
-  auto isSpatial = [&](int64_t first) {
-    return rank >= 3 && static_cast<int64_t>(op.getDims().size()) == rank - 2 &&
-           op.getDims().front() == first && op.getDims().back() == first + rank - 3;
-  };
-  if (!isSpatial(1) && !isSpatial(2))
-    return refuse(op, "cuDNN supports the mean over all spatial dims, not over other dims");
-  ArrayRef<int64_t> window = descOf(op.getInput()).getShape().drop_front(2);
-  SmallVector<int64_t> ones(window.size(), 1), none(2 * window.size());
-  return createPool(op, cudnn::ResampleMode::AvgpoolIncludePadding, cudnn::PaddingMode::ZeroPad,
-                    window, ones, none, ArrayRef(none).take_front(window.size()));
-}
-
-//===-- pointwise operations ---------------------------------------------------------------===//
 
 Value GroupConverter::createNumber(Operation *op, FloatAttr number) {
   // The compute type represents every number of a narrower type.
@@ -397,26 +215,7 @@ Value GroupConverter::convertPointwise(Operation *op) {
 }
 
 Value GroupConverter::convertOp(Operation *op) {
-  if (op != anchor)
-    return convertPointwise(op);
-  if (!llvm::all_of(op->getOperands(), [&](Value operand) { return values.contains(operand); }))
-    return refuse(op, "a constant operand, which is no input of the group");
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](tcp::ConvOpInterface conv) { return convertConv(conv); })
-      .Case([&](tcp::ConvBackwardDataOp data) {
-        return convertConvGradient(data, cudnn::ConvolutionMode::Dgrad);
-      })
-      .Case([&](tcp::ConvBackwardFilterOp filter) {
-        return convertConvGradient(filter, cudnn::ConvolutionMode::Wgrad);
-      })
-      .Case([&](tcp::MatmulOp matmul) -> Value {
-        return cudnn::MatmulOp::create(builder, op->getLoc(), resultType(op),
-                                       values.lookup(matmul.getLhs()),
-                                       values.lookup(matmul.getRhs()), f32);
-      })
-      .Case([&](tcp::MaxPoolOp pool) { return convertMaxPool(pool); })
-      .Case([&](tcp::AvgPoolOp pool) { return convertAvgPool(pool); })
-      .Case([&](tcp::ReduceMeanOp mean) { return convertMean(mean); });
+  return op == anchor ? convertAnchor() : convertPointwise(op);
 }
 
 cudnn::GraphOp GroupConverter::convert(StringRef name) {
