@@ -71,7 +71,6 @@ struct AttributeInfo {
   int32_t since;
 
   bool takes(AttributeType other) const { return other == type || other == alternative; }
-  bool isSettable() const { return need != Need::read_only && need != Need::reserved; }
 };
 
 struct TypeInfo {

@@ -69,8 +69,6 @@ public:
   Symbols() = default;
   explicit Symbols(llvm::SmallVector<SymbolRange> ranges) : ranges(std::move(ranges)) {}
 
-  llvm::ArrayRef<SymbolRange> getRanges() const { return ranges; }
-
   /// False if the dims differ for all values of the symbols.
   bool canBeEqual(Dim a, Dim b) const;
   /// The same for shapes, which may differ in rank.
