@@ -18,6 +18,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from convoy.frontend._attributes import watched_assignments
 from convoy.frontend._branches import recorded_branches
+from convoy.frontend._conversions import recorded_conversions
 from convoy.frontend._export_errors import NOT_RECORDED, VALUE_ERRORS
 from convoy.frontend._gradients import (
     export_below_autograd,
@@ -149,6 +150,7 @@ def _recorded_python(
     numbers = ReadKnownNumbers(module, buffers)
     with (
         watched_assignments(module),
+        recorded_conversions(module),
         RecordData(),
         numbers,
         RecordPackedSequences(),
