@@ -13,6 +13,7 @@ from torch_mlir import ir
 from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, type_of
 from convoy.frontend._registry import Call, converts
+from convoy.frontend._types import TensorType
 from convoy.frontend.ordering import numbers_along, ordered
 
 __all__ = ["scan_sum"]
@@ -20,13 +21,13 @@ __all__ = ["scan_sum"]
 
 @converts("aten.cumsum", "aten.cumprod")
 def running_total(b: Builder, call: Call) -> ir.Value:
-    """Adds elements 1, 2, 4, ... places before. The sums are those of a tree, so their error grows
-    with the logarithm of the length."""
+    """The sums are those of a tree, so their error grows with the logarithm of the length."""
     x, dim, _ = call.args
     x = b.wide(b.cast(x, call.result.dtype))
     if type_of(x).rank:
         op, neutral = (tcp.AddOp, 0.0) if call.name == "aten.cumsum" else (tcp.MulOp, 1.0)
-        x = _scan(b, x, dim % type_of(x).rank, op, neutral)
+        scan = _scan_blocks if call.result.dtype.is_floating_point else _scan
+        x = scan(b, x, dim % type_of(x).rank, op, neutral)
     return b.cast(x, call.result.dtype)
 
 
@@ -35,7 +36,47 @@ def scan_sum(b: Builder, x: ir.Value, dim: int) -> ir.Value:
     return _scan(b, x, dim, tcp.AddOp, 0.0)
 
 
+def _scan_blocks(
+    b: Builder, x: ir.Value, dim: int, op: type[ir.OpView], neutral: float
+) -> ir.Value:
+    """Joins blocks of 1, 2, 4, ... elements: the last total of the first one is added to all of the
+    second one. So equal totals are equal after rounding too, as where zeros follow, and sums of
+    positive numbers never fall: models compare them, or take exponentials of their differences."""
+    shape = type_of(x).shape
+    count = shape[dim]
+    size = 1 << (count - 1).bit_length() if count else 0
+    x = _padded(b, x, dim, 0, size - count, neutral)
+    step = 1
+    while step < count:
+        x = b.reshape(x, (*shape[:dim], size // step // 2, 2 * step, *shape[dim + 1 :]))
+        last = b.slice(x, dim + 1, step - 1, 1)
+        kind = type_of(last)
+        last = b.broadcast(last, (*kind.shape[: dim + 1], step, *kind.shape[dim + 2 :]))
+        x = b.binary(op, x, _padded(b, last, dim + 1, step, 0, neutral))
+        step *= 2
+    x = b.reshape(x, (*shape[:dim], size, *shape[dim + 1 :]))
+    return b.slice(x, dim, 0, count)
+
+
+def _padded(b: Builder, x: ir.Value, dim: int, low: int, high: int, value: float) -> ir.Value:
+    kind = type_of(x)
+    sides = [[side if each == dim else 0 for each in range(kind.rank)] for side in (low, high)]
+    if not low and not high:
+        return x
+    shape = (*kind.shape[:dim], low + kind.shape[dim] + high, *kind.shape[dim + 1 :])
+    return b.emit(
+        tcp.PadOp,
+        TensorType(shape, kind.dtype),
+        x,
+        low=sides[0],
+        high=sides[1],
+        interior=[0] * kind.rank,
+        value=value,
+    )
+
+
 def _scan(b: Builder, x: ir.Value, dim: int, op: type[ir.OpView], neutral: float) -> ir.Value:
+    """Adds elements 1, 2, 4, ... places before."""
     step = 1
     while step < type_of(x).shape[dim]:
         x = b.binary(op, x, _shifted(b, x, dim, step, neutral))
@@ -45,10 +86,7 @@ def _scan(b: Builder, x: ir.Value, dim: int, op: type[ir.OpView], neutral: float
 
 def _shifted(b: Builder, x: ir.Value, dim: int, step: int, start: float) -> ir.Value:
     """The element `step` places before each element; `start` for the first ones."""
-    kind = type_of(x)
-    low = [step if each == dim else 0 for each in range(kind.rank)]
-    high, interior = [-each for each in low], [0] * kind.rank
-    return b.emit(tcp.PadOp, kind, x, low=low, high=high, interior=interior, value=start)
+    return _padded(b, x, dim, step, -step, start)
 
 
 @converts("aten.cummax", "aten.cummin")
