@@ -309,7 +309,7 @@ def _trains() -> nn.Module:
             ),
         ),
         (
-            Function(lambda x: x.add_(1)).eval(),
+            Function(lambda x: x.add_(1) * 2).eval(),
             (torch.ones(1),),
             "expected a model without in-place writes, got one that writes to",
         ),

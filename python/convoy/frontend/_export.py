@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch.export.graph_signature import OutputKind
 from torch.utils import _pytree as pytree
 
 from convoy.errors import (
@@ -195,7 +196,8 @@ def _use_decomposed_order(program: torch.export.ExportedProgram) -> list[int]:
     order of their assignment before. Returns the places of the results before."""
     signature = program.module_call_graph[0].signature
     if signature is None:
-        return list(range(len(program.graph_signature.output_specs)))
+        kinds = [each.kind for each in program.graph_signature.output_specs]
+        return list(range(kinds.count(OutputKind.USER_OUTPUT)))
     orders = []
     for name in ("in_spec", "out_spec"):
         spec = getattr(signature, name)
@@ -207,9 +209,13 @@ def _use_decomposed_order(program: torch.export.ExportedProgram) -> list[int]:
 
 
 def _result_strides(program: torch.export.ExportedProgram) -> list[tuple[int, ...] | None]:
-    """The strides of the results in PyTorch; None for constants."""
-    returned = program.graph.output_node().args[0]
-    values = [each.meta["val"] if isinstance(each, torch.fx.Node) else each for each in returned]
+    """The strides of the results in PyTorch; None for constants. What the graph returns for writes
+    to inputs and buffers is no result."""
+    returned = zip(
+        program.graph.output_node().args[0], program.graph_signature.output_specs, strict=True
+    )
+    results = [value for value, spec in returned if spec.kind is OutputKind.USER_OUTPUT]
+    values = [each.meta["val"] if isinstance(each, torch.fx.Node) else each for each in results]
     return [each.stride() if isinstance(each, torch.Tensor) else None for each in values]
 
 

@@ -48,6 +48,8 @@ _READS_MEMORY = (
     ".numpy() is not supported for tensor subclasses",
 )
 VALUE_ERRORS = (DataDependentOutputException, DynamicOutputShapeException)
+#: What torch.export says about a write to an input that shares memory with another one.
+_SHARED = "expected compiled_fn to be GraphModule"
 _HIDDEN = (
     "the model computes a tensor in a way that torch.export does not record, such as "
     "tensor.backward(); expected a model that consists of ops on tensors"
@@ -68,6 +70,11 @@ def reason_of_export(error: Exception) -> str:
         return (
             f"expected no in-place writes to constants, got one to '{written[1]}', a tensor that "
             "is neither an input, a parameter nor a buffer; return the new value instead"
+        )
+    if _SHARED in text:
+        return (
+            "the model writes to one of several inputs that share memory; expected example inputs "
+            "of their own memory: clone() them"
         )
     if any(part in text for part in _READS_MEMORY):
         return f"{_READS_VALUES}, or uses ops, such as torch.stack in place of torch.tensor([a, b])"

@@ -48,7 +48,7 @@ from convoy.frontend._signature import (
 )
 from convoy.frontend._source_lines import keep_user_lines, line_of
 from convoy.frontend._tensor_numbers import drop_size_checks
-from convoy.frontend._writes import check_written, drop_unread_writes
+from convoy.frontend._writes import check_written, drop_returned_writes, drop_unread_writes
 from convoy_runtime.manifest_structure import Node
 
 __all__ = ["ImportedModule", "import_module", "import_program"]
@@ -170,6 +170,7 @@ def import_program(
         InputError, UnsupportedOpsError: As `import_module`.
     """
     drop_unread_writes(program, module)
+    drop_returned_writes(program)
     check_written(program, module)
     check_effects(program.graph)
     check_objects(program)

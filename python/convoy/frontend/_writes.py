@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+
 import torch
 from torch.export.graph_signature import InputKind, OutputKind, OutputSpec
 from torch.fx import Node
 
-from convoy.errors import InputError
+from convoy.errors import ConvoyWarning, InputError
 from convoy.frontend._source_lines import line_of
 
-__all__ = ["check_written", "drop_unread_writes"]
+__all__ = ["check_written", "drop_returned_writes", "drop_unread_writes"]
 
 aten = torch.ops.aten
 _RETURNED = (OutputKind.USER_OUTPUT, OutputKind.TOKEN)
@@ -32,9 +35,7 @@ def drop_unread_writes(
     """
     graph, signature = program.graph, program.graph_signature
     returned = graph.output_node()
-    values: list[Node] = list(returned.args[0])
-    specs = list(signature.output_specs)
-    pairs = zip(values, specs, strict=True)
+    pairs = zip(returned.args[0], signature.output_specs, strict=True)
     read = _read_by([value for value, spec in pairs if spec.kind in _RETURNED])
     inputs = zip(graph.find_nodes(op="placeholder"), signature.input_specs, strict=True)
     buffers = {spec.target: node for node, spec in inputs if spec.kind is InputKind.BUFFER}
@@ -47,12 +48,53 @@ def drop_unread_writes(
         buffer = buffers[spec.target]
         return buffer in read and _copied(value) is not buffer
 
-    kept = [at for at, pair in enumerate(zip(values, specs, strict=True)) if is_kept(*pair)]
-    if len(kept) == len(specs):
-        return
-    returned.args = (tuple(values[at] for at in kept),)
-    signature.output_specs[:] = [specs[at] for at in kept]
-    graph.eliminate_dead_code()
+    if _drop(program, is_kept):
+        graph.eliminate_dead_code()
+
+
+def drop_returned_writes(program: torch.export.ExportedProgram) -> None:
+    """Removes the writes to inputs whose values are results, as those to the state of a cache that
+    the model takes and returns. A ConvoyWarning has the inputs and lines.
+
+    Args:
+        program: A decomposed program.
+    """
+    pairs = zip(
+        program.graph.output_node().args[0], program.graph_signature.output_specs, strict=True
+    )
+    results = {
+        _copied(value)
+        for value, spec in pairs
+        if spec.kind is OutputKind.USER_OUTPUT and isinstance(value, Node)
+    }
+    found = []
+
+    def is_kept(value: Node, spec: OutputSpec) -> bool:
+        if spec.kind is not OutputKind.USER_INPUT_MUTATION or _copied(value) not in results:
+            return True
+        found.append(f"'{spec.target}'{_place(value)}")
+        return False
+
+    if _drop(program, is_kept):
+        warnings.warn(
+            "the compiled model leaves its inputs as they are, got a model that writes to "
+            f"{'; '.join(found)}; the new values are in its results",
+            ConvoyWarning,
+            stacklevel=2,
+        )
+
+
+def _drop(
+    program: torch.export.ExportedProgram, is_kept: Callable[[Node, OutputSpec], bool]
+) -> bool:
+    """Removes results of the graph; returns whether there were any."""
+    returned, specs = program.graph.output_node(), program.graph_signature.output_specs
+    pairs = [pair for pair in zip(returned.args[0], specs, strict=True) if is_kept(*pair)]
+    if len(pairs) == len(specs):
+        return False
+    returned.args = (tuple(value for value, _ in pairs),)
+    specs[:] = [spec for _, spec in pairs]
+    return True
 
 
 def _read_by(results: list[Node]) -> set[Node]:
@@ -101,10 +143,12 @@ def check_written(program: torch.export.ExportedProgram, module: torch.nn.Module
                 "mode; call eval() on it"
             )
             raise InputError(msg)
-        node = nodes.get(output.arg.name)
-        place = f", at {line_of(node)}" if node is not None and line_of(node).line else ""
         msg = (
             "expected a model without in-place writes, got one that writes to "
-            f"'{output.target}'{place}; return the value instead"
+            f"'{output.target}'{_place(nodes.get(output.arg.name))}; return the value instead"
         )
         raise InputError(msg)
+
+
+def _place(node: Node | None) -> str:
+    return f", at {line_of(node)}" if node is not None and line_of(node).line else ""
