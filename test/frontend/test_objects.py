@@ -187,3 +187,24 @@ def test_objects_that_are_not_structures(kind: Any) -> None:
     """Their tensors would be compiled in."""
     with pytest.raises(InputError, match=f"expected a tensor, .*, got '{kind.__name__}'"):
         convoy.compile(Scaled().eval(), (kind(torch.ones(3)),), target="cpu")
+
+
+class _Window:
+    """The name of one attribute begins with that of another one."""
+
+    def __init__(self) -> None:
+        self.count = torch.full((2,), 3.0)
+        self.count_so_far = 3
+
+
+class _Counted(nn.Module):
+    def forward(self, x: Tensor, window: _Window) -> Tensor:
+        return x * window.count + window.count_so_far
+
+
+def test_names_that_begin_with_other_names() -> None:
+    model = convoy.compile(_Counted().eval(), (torch.ones(2), _Window()), target="cpu")
+    assert [each.name for each in model.manifest.inputs] == ["x", "window_count"]
+    torch.testing.assert_close(
+        torch.as_tensor(model(torch.ones(2), _Window())), torch.full((2,), 6.0)
+    )

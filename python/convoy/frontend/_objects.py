@@ -149,7 +149,8 @@ def _flatten(value: Any) -> tuple[list[Any], Attributes]:
 
 def _flatten_with_keys(value: Any) -> tuple[list[tuple[Any, Any]], Attributes]:
     items, attributes = _flatten(value)
-    keys = [pytree.GetAttrKey(name) for name in attributes.names]
+    # torch.export replaces paths in the text of its guards, where "x.a" is a part of "x.ab".
+    keys: list[Any] = [pytree.MappingKey(name) for name in attributes.names]
     return list(zip(keys, items, strict=True)), attributes
 
 
