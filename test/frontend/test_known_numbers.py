@@ -51,6 +51,17 @@ def _found(x: Tensor) -> Tensor:
     return x[:, places] + torch.unique(places + 1).sum()
 
 
+def _windowed(x: Tensor) -> Tensor:
+    """Windows of different lengths, as in the vision tower of Qwen2.5-VL."""
+    order = torch.tensor([2, -1, 0, 1, -1])
+    order = order[order >= 0]
+    ends = torch.unique_consecutive(torch.tensor([0, 2, 2, 3]))
+    lengths = (ends[1:] - ends[:-1]).tolist()
+    kept = torch.where(torch.bincount(order) > 0)[0]
+    parts = torch.split(x[:, order][:, kept], lengths, dim=1)
+    return torch.cat([part - part.mean(1, keepdim=True) for part in parts], 1)
+
+
 def _counted(x: Tensor) -> Tensor:
     count = torch.zeros(())
     while count < 3:
@@ -84,7 +95,7 @@ def _padded(x: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize(
-    "function", [_positions, _written, _several, _found, _counted, _scheduled, _padded]
+    "function", [_positions, _written, _several, _found, _windowed, _counted, _scheduled, _padded]
 )
 def test_branches_on_what_the_model_makes(function: Callable[[Tensor], Tensor]) -> None:
     x = torch.randn(2, 4)

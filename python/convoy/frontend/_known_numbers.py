@@ -24,35 +24,11 @@ from torch.fx.node import map_arg
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 
+from convoy.frontend._known_reads import depends_on_values
 from convoy.frontend._known_repeats import REPEATS, repeated
 
 __all__ = ["ReadKnownNumbers", "known_buffers"]
 
-_READS = {
-    torch.Tensor.item,
-    torch.Tensor.tolist,
-    torch.Tensor.__bool__,
-    torch.Tensor.__int__,
-    torch.Tensor.__float__,
-    torch.Tensor.__index__,
-    torch.Tensor.is_nonzero,
-    torch.Tensor.equal,
-    torch.Tensor.numpy,
-    torch.Tensor.__array__,
-    torch.equal,
-    torch.is_nonzero,
-}
-#: Ops whose results have sizes that depend on values: the results are constants.
-_FINDS = {
-    torch.Tensor.nonzero,
-    torch.Tensor.argwhere,
-    torch.Tensor.masked_select,
-    torch.Tensor.unique,
-    torch.nonzero,
-    torch.argwhere,
-    torch.masked_select,
-    torch.unique,
-}
 #: Functions whose tuples of tensors are sizes.
 _SIZED = {
     F.pad,
@@ -132,7 +108,7 @@ class ReadKnownNumbers(TorchFunctionMode):
             found = repeated(self._known_arguments, args, kwargs or {})
             if found is not None:
                 return found
-        known = self._known_arguments(args) if func in _READS or func in _FINDS else None
+        known = self._known_arguments(args) if depends_on_values(func, args) else None
         if known is None:
             if func not in _INDEXED:
                 args = [self._with_numbers(each, is_size=func in _SIZED) for each in args]
