@@ -481,13 +481,15 @@ class _Linked:
         (
             lambda x: x[:1] if x.sum().item() > 2 else x,  # data
             "{place}the model has control flow or shapes that depend on the values of a tensor; "
-            "expected dependence on the shapes of the inputs only: torch.where selects by values; "
+            "expected dependence on the shapes of the inputs only: torch.where selects by values, "
+            "and those of a buffer with persistent=False are known; "
             "the values are those of aten.item at {place}",
         ),
         (
             lambda x: x + 1 if x[x > 0].shape[0] > 2 else x,  # data
             "{place}the model has control flow or shapes that depend on the values of a tensor; "
-            "expected dependence on the shapes of the inputs only: torch.where selects by values; "
+            "expected dependence on the shapes of the inputs only: torch.where selects by values, "
+            "and those of a buffer with persistent=False are known; "
             "the values are those of aten.index.Tensor at {place}",
         ),
         (

@@ -39,7 +39,8 @@ _READS_VALUES = (
 )
 _DATA_DEPENDENT = (
     "the model has control flow or shapes that depend on the values of a tensor; expected "
-    "dependence on the shapes of the inputs only: torch.where selects by values"
+    "dependence on the shapes of the inputs only: torch.where selects by values, and those of a "
+    "buffer with persistent=False are known"
 )
 #: Parts of torch's errors about code that reads the memory of tensors.
 _READS_MEMORY = (
