@@ -9,13 +9,12 @@ has copies and results in host memory.
 
 from __future__ import annotations
 
-import ctypes
-from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .dlpack import CPU, CUDA, borrow
 from .dtypes import BY_DLPACK, name_of_numpy
 from .errors import ArgumentError
 from .manifest import TensorSpec
@@ -23,32 +22,7 @@ from .strides import packed_strides, same_places
 
 __all__ = ["CPU", "CUDA", "View", "check", "is_packed", "is_placed", "library_of", "view"]
 
-#: DLPack's device types. Pinned memory is accessible like `cpu`, managed memory like `cuda`.
-CPU, CUDA = 1, 2
 _DEVICES = {1: "cpu", 2: "cuda", 3: "cuda_host", 13: "cuda_managed"}
-
-
-class DLTensor(ctypes.Structure):
-    """DLPack's tensor (dlpack.h)."""
-
-    _fields_ = (
-        ("data", c_void_p),
-        ("device_type", c_int32),
-        ("device_id", c_int32),
-        ("ndim", c_int32),
-        ("code", c_uint8),
-        ("bits", c_uint8),
-        ("lanes", c_uint16),
-        ("shape", POINTER(c_int64)),
-        ("strides", POINTER(c_int64)),
-        ("byte_offset", c_uint64),
-    )
-
-
-_get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-_get_pointer.restype, _get_pointer.argtypes = c_void_p, (ctypes.py_object, c_char_p)
-_is_valid = ctypes.pythonapi.PyCapsule_IsValid
-_is_valid.restype, _is_valid.argtypes = c_int, (ctypes.py_object, c_char_p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,36 +87,7 @@ def view(array: Any, name: str, *, stream: int | None = None) -> View:
         return View(
             array.ctypes.data, array.shape, strides, name_of_numpy(array.dtype), (CPU, 0), array
         )
-    export = getattr(array, "__dlpack__", None)
-    if export is None:
-        expected = "an array that supports DLPack (torch, numpy, cupy, jax)"
-        raise ArgumentError(
-            argument=name,
-            problem="is not an array",
-            expected=expected,
-            got=type(array).__qualname__,
-        )
-    is_negative = getattr(array, "is_neg", None)
-    if is_negative is not None and is_negative():
-        expected, got = (
-            "a tensor whose memory holds its values",
-            "a view that negates them; call its resolve_neg() first",
-        )
-        raise ArgumentError(
-            argument=name, problem="has torch's negative bit", expected=expected, got=got
-        )
-    try:
-        on_gpu = stream is not None and array.__dlpack_device__()[0] != CPU
-        capsule = export(stream=stream) if on_gpu else export()
-    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise ArgumentError(
-            argument=name, problem=f"its library does not export it: {error}"
-        ) from error
-    if not _is_valid(capsule, b"dltensor"):
-        raise ArgumentError(
-            argument=name, problem="its __dlpack__ returned an object that is not a DLPack capsule"
-        )
-    tensor = DLTensor.from_address(_get_pointer(capsule, b"dltensor"))
+    tensor, capsule = borrow(array, name, stream=stream)
     rank = tensor.ndim
     shape = tuple(tensor.shape[:rank])
     strides = tuple(tensor.strides[:rank]) if tensor.strides else packed_strides(shape)
@@ -150,7 +95,6 @@ def view(array: Any, name: str, *, stream: int | None = None) -> View:
     dtype_name = (
         dtype.name if dtype else f"DLPack type {tensor.code}, {tensor.bits} bits x {tensor.lanes}"
     )
-    # The capsule keeps its name and therefore owns the tensor, until the view is released.
     return View(
         (tensor.data or 0) + tensor.byte_offset,
         shape,

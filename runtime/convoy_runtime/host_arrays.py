@@ -17,7 +17,7 @@ from .dtypes import DTYPES
 from .errors import ConvoyRuntimeError
 from .host_copies import copy
 from .manifest import TensorSpec
-from .strides import inverse_order
+from .strides import extent, inverse_order
 
 __all__ = [
     "aligned_copy",
@@ -73,16 +73,12 @@ def host_array(got: View) -> np.ndarray:
         array = got.owner
         return array if got.dtype != "bfloat16" else array.view(np.uint16)
     storage = DTYPES[got.dtype].storage
-    extent = (
-        0
-        if 0 in got.shape
-        else 1
-        + sum((size - 1) * stride for size, stride in zip(got.shape, got.strides, strict=True))
-    )
-    memory = (c_uint8 * (extent * storage.itemsize)).from_address(got.pointer) if extent else b""
+    below, above = extent(got.shape, got.strides)
+    size, begin = (each * storage.itemsize for each in (above - below, below))
+    memory = (c_uint8 * size).from_address(got.pointer + begin) if size else b""
     strides = tuple(stride * storage.itemsize for stride in got.strides)
     return np.ndarray(
-        got.shape, storage, buffer=memoryview(memory), strides=strides if extent else None
+        got.shape, storage, memoryview(memory), offset=-begin, strides=strides if size else None
     )
 
 

@@ -10,6 +10,7 @@ from math import prod
 
 __all__ = [
     "dense_order",
+    "extent",
     "inverse_order",
     "memory_format",
     "packed_strides",
@@ -52,6 +53,22 @@ def same_places(shape: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) 
         or 0 in shape
         or all(size == 1 or x == y for size, x, y in zip(shape, a, b, strict=True))
     )
+
+
+def extent(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
+    """The elements of memory that a tensor lies in.
+
+    Args:
+        shape: The sizes of the dims.
+        strides: One stride per dim, which may be negative.
+
+    Returns:
+        The offsets of the lowest element and of the one after the highest, from the first element.
+    """
+    if 0 in shape:
+        return 0, 0
+    reach = [(size - 1) * stride for size, stride in zip(shape, strides, strict=True)]
+    return sum(min(each, 0) for each in reach), 1 + sum(max(each, 0) for each in reach)
 
 
 @lru_cache(maxsize=1024)

@@ -101,6 +101,12 @@ def _given_weights(
     """The arguments of `convoy_prepare_weights`: 64-byte aligned arrays in the manifest's order."""
     origin = "the mapping"
     if not isinstance(source, Mapping):
+        if not isinstance(source, (str, os.PathLike)):
+            problem = (
+                "expected a .safetensors file or a mapping from names to arrays, such as "
+                f"module.state_dict(), got {type(source).__qualname__}"
+            )
+            raise WeightsError(problem=problem)
         origin, source = str(source), _read_file(Path(source))
     expected = {spec.name: spec for spec in manifest.weights}
     known = {*expected, *manifest.aliases, *manifest.unused, *manifest.compiled_in}

@@ -39,6 +39,16 @@ W, S, B = (np.array(values, np.float32) for values in ([1, -2, 3], [2], [0.5, 0,
 PREPARED = {"ws": HostTensor("float32", W * S), "b": HostTensor("float32", B)}
 
 
+class Foreign:
+    """An array of an unknown library: only DLPack."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **_: object) -> object:
+        return self.array.__dlpack__()
+
+
 def c_compiler() -> str:
     """A C compiler; skips the test if there is none."""
     for name in ("clang-22", "clang", "cc"):

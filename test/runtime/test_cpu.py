@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from runtime_fixtures import PREPARED, B, S, W, affine_manifest, reference
+from runtime_fixtures import PREPARED, B, Foreign, S, W, affine_manifest, reference
 
 import convoy_runtime
 from convoy.artifact import write_artifact
@@ -112,21 +112,6 @@ def test_poison_reveals_unwritten_output(tmp_path: Path, compile_c: Callable[...
     y = convoy_runtime.load(path, poison=True)(X)
     assert np.isnan(y[0, 0])
     np.testing.assert_array_equal(y.reshape(-1)[1:], reference(X).reshape(-1)[1:])
-
-
-class Foreign:
-    """An array of an unknown library: only DLPack."""
-
-    def __init__(self, array: np.ndarray) -> None:
-        self.array = array
-
-    def __dlpack__(self, **_: object) -> object:
-        return self.array.__dlpack__()
-
-
-def test_any_dlpack_array(program: Program) -> None:
-    np.testing.assert_array_equal(program(Foreign(X.copy())), reference(X))
-    np.testing.assert_array_equal(program(Foreign(np.asfortranarray(X))), reference(X))
 
 
 @pytest.mark.parametrize(
@@ -287,6 +272,9 @@ def test_every_wrong_weight_is_listed_and_the_old_ones_stay(
     assert str(caught.value).startswith(
         "the mapping: 4 weights do not match, the old ones stay in use:\n  b: missing\n"
     )
+    for other in (None, 5, b"w.safetensors", object()):
+        with pytest.raises(WeightsError, match=r"expected a \.safetensors file or a mapping from"):
+            program.load_weights(other)  # type: ignore[arg-type]
     with pytest.raises(WeightsError, match=r"no\.safetensors: cannot be read: No such file"):
         program.load_weights(tmp_path / "no.safetensors")
     (tmp_path / "bad.safetensors").write_bytes(b"junk")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from ctypes import POINTER, c_char_p, c_int64, c_void_p, py_object
 from typing import Any
 
-from convoy_runtime.arrays import CUDA, DLTensor
+from convoy_runtime.dlpack import CUDA, DLTensor
 from convoy_runtime.dtypes import DTYPES
 from convoy_runtime.errors import CudaError, DeviceError
 from convoy_runtime.manifest import TensorSpec

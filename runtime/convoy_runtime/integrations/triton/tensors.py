@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from convoy_runtime.arrays import DLTensor, view
+from convoy_runtime.arrays import view
+from convoy_runtime.dlpack import DLTensor
 from convoy_runtime.dtypes import DTYPES
 from convoy_runtime.host_arrays import host_array
 
