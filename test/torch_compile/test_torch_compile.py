@@ -6,7 +6,7 @@ and the report says which ops are compiled."""
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,26 +18,6 @@ from torch.nn import functional as F
 
 import convoy.torch_compile as backend
 from convoy_runtime import cpu
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
-    torch._dynamo.reset()
-    torch._dynamo.utils.counters.clear()
-    backend.reset()
-    torch.manual_seed(0)
-    yield
-    torch._dynamo.reset()
-
-
-@pytest.fixture
-def compiled(tmp_path: Path) -> Callable[..., Any]:
-    def compile_it(module: Any, **options: Any) -> Any:
-        return torch.compile(
-            module, backend="convoy", options={"cache_dir": tmp_path / "cache", **options}
-        )
-
-    return compile_it
 
 
 class Net(nn.Module):

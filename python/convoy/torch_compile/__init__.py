@@ -14,6 +14,7 @@ from torch._dynamo.backends.registry import list_backends, register_backend
 from convoy.torch_compile.backend import convoy
 from convoy.torch_compile.options import BackendOptions
 from convoy.torch_compile.report import GraphReport, PartReport, reports, reset, summary
+from convoy.torch_compile.weight_states import weights_changed
 
 __all__ = [
     "BackendOptions",
@@ -23,6 +24,7 @@ __all__ = [
     "reports",
     "reset",
     "summary",
+    "weights_changed",
 ]
 
 if "convoy" not in list_backends(exclude_tags=()):

@@ -21,6 +21,7 @@ from convoy.frontend import decompositions
 from convoy.torch_compile.graph import compile_graph
 from convoy.torch_compile.options import BackendOptions
 from convoy.torch_compile.parts import Part
+from convoy.torch_compile.weight_states import is_counted
 
 __all__ = ["convoy"]
 
@@ -121,7 +122,8 @@ class _Compiled:
                 if self._symbolic
                 else copy.deepcopy(self._graph)
             )
-            made = compile_graph(graph, self._static, self._kind, self._options)
+            static = frozenset(index for index in self._static if is_counted(args[index]))
+            made = compile_graph(graph, static, self._kind, self._options)
         self._variants[key] = made
         return made
 

@@ -23,6 +23,7 @@ from convoy.torch_compile.partition import (
 )
 from convoy.torch_compile.parts import Part, PartSource, load_part
 from convoy.torch_compile.report import GraphReport, PartReport, add_report
+from convoy.torch_compile.returned_views import separate_returned_views
 from convoy_runtime import ConvoyRuntimeError
 
 __all__ = ["compile_graph"]
@@ -48,6 +49,7 @@ def compile_graph(
         The graph with compiled parts.
     """
     report = add_report(kind)
+    views = separate_returned_views(module.graph)
     nodes = list(module.graph.nodes)
     device = device_of(module)
     report.ops = sum(is_op(node) for node in nodes)
@@ -59,6 +61,7 @@ def compile_graph(
         reasons = {
             node: reason for node in nodes if (reason := reason_against(node, device)) is not None
         }
+        reasons |= dict.fromkeys(views, "it is a view that the graph returns")
         names = {
             node.name
             for index, node in enumerate(node for node in nodes if node.op == "placeholder")

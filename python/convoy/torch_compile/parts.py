@@ -17,6 +17,7 @@ from convoy.compiler import compile_imported
 from convoy.frontend import ImportedModule, import_module
 from convoy.torch_compile.cache import PartCache, content_hash
 from convoy.torch_compile.options import BackendOptions
+from convoy.torch_compile.weight_states import WeightStates
 from convoy_runtime import ArtifactError, Program
 from convoy_runtime.strides import dense_order, packed_strides, same_places
 
@@ -171,14 +172,15 @@ class Part(torch.nn.Module):
             same_places(tuple(value.shape), value.stride(), strides)
             for value, strides in zip(self._results, self._strides, strict=True)
         ]
-        self._state: list[tuple[int, int]] | None = None
+        self._states = WeightStates()
         #: How often weights were loaded.
         self.loads = 0
 
     def forward(self, *args: Any) -> Any:
-        if (state := [_state_of(args[index]) for index in self._weights]) != self._state:
-            self._load_weights(args)
-            self._state = state
+        weights = [args[index] for index in self._weights]
+        if self._states.differ(weights):
+            self._load_weights(weights)
+            self._states.keep(weights)
         inputs = [self._input(args[index]) for index in self._inputs]
         results = [
             torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device)
@@ -194,12 +196,15 @@ class Part(torch.nn.Module):
                 result.copy_(target)
         return results[0] if self._single else tuple(results)
 
-    def _load_weights(self, args: Sequence[torch.Tensor]) -> None:
+    def _load_weights(self, weights: Sequence[torch.Tensor]) -> None:
         # A part without weights may have constants, which are prepared once.
         if not self._weights and self._program.has_weights:
             return
         self._program.load_weights(
-            {weight_name(index): args[index].detach().cpu() for index in self._weights}
+            {
+                weight_name(index): weight.detach().cpu()
+                for index, weight in zip(self._weights, weights, strict=True)
+            }
         )
         self.loads += 1
 
@@ -208,9 +213,3 @@ class Part(torch.nn.Module):
         GPU."""
         tensor = tensor.detach().resolve_neg()
         return tensor if tensor.device == self._device else tensor.to(self._device)
-
-
-def _state_of(tensor: torch.Tensor) -> tuple[int, int]:
-    """Changes when a tensor is replaced or written to. Tensors of inference mode do not count
-    writes."""
-    return tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version
