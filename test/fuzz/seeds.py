@@ -12,7 +12,7 @@ from random import Random
 
 from convoy_opt import MARKER, Tool
 
-__all__ = ["PHASES", "TEST", "Command", "Seeds", "read_seeds"]
+__all__ = ["PHASES", "TEST", "Command", "Seeds", "read_seeds", "run_lines"]
 
 TEST = Path(__file__).resolve().parent.parent
 PHASES = ("tcp", "normalize", "group", "cudnn", "linalg", "plan", "host", "llvm")
@@ -30,7 +30,9 @@ _FUNCTION = re.compile(
 #: Maximum length of a mutated module in characters: longer ones take more time and add no variety.
 _LONGEST = 12000
 #: Flags that only change how a test inspects the result.
-_LOOKING = re.compile(r"^--?(?:verify-diagnostics|split-input-file|o)$|^2>&1$|^/dev/null$|^-o$")
+_LOOKING = re.compile(
+    r"^--?(?:verify-diagnostics(?:=\S*)?|split-input-file|o)$|^2>&1$|^/dev/null$|^-o$"
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def read_seeds(tool: Tool, rng: Random, programs: int) -> Seeds:
         text = path.read_text()
         mine = tuple(_chunks(text))
         chunks += mine
-        runs += [Command(flags, mine) for flags in _run_lines(text, path.parent)]
+        runs += [Command(flags, mine) for flags in run_lines(text, path.parent)]
     whole = [program for chunk in chunks for program in _programs(chunk)]
     parts = {
         phase: tuple(_short(chunk for chunk in chunks if re.search(begins, chunk)))
@@ -106,7 +108,7 @@ def _chunks(text: str) -> Iterator[str]:
             yield code
 
 
-def _run_lines(text: str, folder: Path) -> Iterator[tuple[str, ...]]:
+def run_lines(text: str, folder: Path) -> Iterator[tuple[str, ...]]:
     joined = re.sub(r"\\\n// RUN:", " ", text)
     for line in re.findall(r"^// RUN: (.*)$", joined, flags=re.MULTILINE):
         words = shlex.split(line.replace("%S", str(folder)))

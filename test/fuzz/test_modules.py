@@ -10,6 +10,7 @@ import modules
 import pytest
 from convoy_opt import Tool
 from mutations import Pool, mutate
+from seeds import TEST, run_lines
 
 #: Reads a batch like convoy-opt; crashes, hangs or exits at modules that request it.
 FAKE = """#!/usr/bin/env python3
@@ -34,6 +35,13 @@ def fake(tmp_path: Path) -> Tool:
     path.write_text(FAKE)
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return Tool(tmp_path, seconds=0.5, start=3.0)
+
+
+def test_flags_of_run_lines() -> None:
+    """A batch ends with an error, which a process that compares diagnostics would not report."""
+    text = "// RUN: convoy-opt %s -split-input-file --tcp-x=a=b -verify-diagnostics=only-expected\n"
+    text += "// RUN: convoy-opt %s --tcp-y -verify-diagnostics -o /dev/null\n"
+    assert list(run_lines(text, TEST)) == [("--tcp-x=a=b",), ("--tcp-y",)]
 
 
 def test_no_mutant_ends_the_compiler(tmp_path: Path) -> None:
