@@ -112,7 +112,13 @@ def test_exported_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     [
         (["--dynamic", "x=1..8"], r"--dynamic x=1..8: expected INPUT:DIM=[NAME:]MIN..MAX"),
         (["--dynamic", "z:0=1..8"], "expected one of the inputs x"),
-        (["--dynamic", "x:0=8..1"], "expected 1 <= MIN <= MAX"),
+        (["--dynamic", "x:0=8..1"], "expected 1 <= MIN < MAX"),
+        (["--dynamic", "x:0=b:2..2"], "--dynamic x:0=b:2..2: expected 1 <= MIN < MAX"),
+        (["--dynamic", "x:9=1..2"], "input 'x': expected a dim from 0 to"),
+        (
+            ["--dynamic", "x:0=b:1..8", "--dynamic", "x:0=c:1..8"],
+            "--dynamic x:0=c:1..8: expected one size for dim 0 of x, got two",
+        ),
         (["--dynamic", "x:0=b:1..8", "--dynamic", "x:2=b:1..9"], "expected the range 1..8 of b"),
         (["--dynamic", "x:0=b:1..8", "--points", "b:2"], "--points b:2: expected NAME=N,..."),
         (["--dynamic", "x:0=b:1..8", "--points", "b=9"], "expected values of b: 1 to 8, got 9"),

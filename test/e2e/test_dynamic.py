@@ -4,63 +4,22 @@ from __future__ import annotations
 
 import threading
 import zipfile
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
+from dynamic_models import BATCH, Head, Tokens, close_to, compiled
 from torch.export import Dim
 
 import convoy
 import convoy_runtime
 from convoy.dynamic.constants import with_own_constants
 from convoy.dynamic.model import DynamicModel
-from convoy.errors import ExportError, InputError
 from convoy.frontend import ImportedModule
 from convoy_runtime import ArgumentError, ArtifactError
 from convoy_runtime.dynamic.program import DynamicProgram
 from convoy_runtime.opening import open_artifact
-
-BATCH = Dim("batch", min=1, max=8)
-
-
-class Head(torch.nn.Module):
-    """A convolution, a mean and a product."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv = torch.nn.Conv2d(3, 8, 3, padding=1)
-        self.linear = torch.nn.Linear(8, 4)
-
-    def forward(self, image: torch.Tensor) -> torch.Tensor:
-        return self.linear(self.conv(image).relu().mean((2, 3)))
-
-
-class Tokens(torch.nn.Module):
-    """Embeddings, masked attention and a nested result."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.embedding = torch.nn.Embedding(50, 16)
-        self.positions = torch.nn.Embedding(32, 16)
-        self.layer = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
-
-    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> Mapping[str, torch.Tensor]:
-        x = self.embedding(ids) + self.positions(torch.arange(ids.shape[1]))
-        x = self.layer(x, src_key_padding_mask=~mask)
-        return {"all": x, "first": x[:, 0]}
-
-
-def compiled(module: torch.nn.Module, inputs: tuple[Any, ...], **options: Any) -> DynamicModel:
-    model = convoy.compile(module.eval(), inputs, target="cpu", **options)
-    assert isinstance(model, DynamicModel)
-    return model
-
-
-def close_to(got: Any, wanted: Any) -> None:
-    torch.testing.assert_close(got, wanted, rtol=1e-4, atol=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -296,56 +255,6 @@ def test_exported_programs_and_auto(tmp_path: Path) -> None:
     model = convoy.compile(tmp_path / "head.pt2", target="cpu", points={"image_0": [3]})
     image = torch.randn(3, 3, 16, 16)
     close_to(model(image), module(image))
-
-
-def test_refused_points() -> None:
-    module, inputs = Head().eval(), (torch.randn(2, 3, 16, 16),)
-    shapes = {"image": {0: BATCH}}
-    for points, message in (
-        ({"batch": [9]}, "points: expected values of batch: 1 to 8, got 9"),
-        ({"batch": 4}, "points: expected a list of values of batch, got 4"),
-        ({"size": [4]}, "points: expected values of batch, got size"),
-        ([], "points: expected at least one point, got none"),
-        ([{"batch": True}], "got True"),
-    ):
-        with pytest.raises(InputError, match=message):
-            compiled(module, inputs, dynamic_shapes=shapes, points=points)
-    with pytest.raises(
-        InputError, match=r"expected names of inputs in dynamic_shapes \(image\), got x"
-    ):
-        compiled(module, inputs, dynamic_shapes={"x": {0: BATCH}})
-    with pytest.raises(InputError, match="expected a dynamic size, but all sizes"):
-        compiled(module, inputs, dynamic_shapes={"image": None})
-    with pytest.raises(InputError, match="expected dynamic_shapes with points"):
-        convoy.compile(module, inputs, target="cpu", points={"batch": [1]})
-    large = Dim("batch", min=1, max=1 << 30)
-    with pytest.raises(InputError, match="too many powers of two to compile all"):
-        compiled(module, inputs, dynamic_shapes={"image": {0: large}})
-
-
-def test_a_model_that_specializes() -> None:
-    class Fixed(torch.nn.Module):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return x.reshape(4, 6)
-
-    with pytest.raises(ExportError, match="batch"):
-        compiled(
-            Fixed(), (torch.randn(4, 6),), dynamic_shapes={"x": {0: Dim("batch", min=1, max=8)}}
-        )
-
-
-def test_results_that_differ_in_rank() -> None:
-    class Squeezed(torch.nn.Module):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return x.squeeze()
-
-    with pytest.raises(InputError, match="the outputs at {'batch': 2} differ from those at"):
-        compiled(
-            Squeezed(),
-            (torch.randn(2, 6),),
-            dynamic_shapes={"x": {0: BATCH}},
-            points={"batch": [1, 2]},
-        )
 
 
 def test_artifacts_of_points(head: tuple[torch.nn.Module, DynamicModel], tmp_path: Path) -> None:

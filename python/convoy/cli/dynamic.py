@@ -79,8 +79,8 @@ def dynamic_shapes_of(
             raise ConvoyError(message)
         name = name or f"{argument}_{place}"
         minimum, maximum = int(low), int(high)
-        if not 1 <= minimum <= maximum:
-            message = f"--dynamic {text}: expected 1 <= MIN <= MAX"
+        if not 1 <= minimum < maximum:
+            message = f"--dynamic {text}: expected 1 <= MIN < MAX"
             raise ConvoyError(message)
         known = dims.setdefault(name, (minimum, maximum, None))
         if known[:2] != (minimum, maximum):
@@ -88,7 +88,11 @@ def dynamic_shapes_of(
             raise ConvoyError(message)
         if known[2] is None:
             dims[name] = (minimum, maximum, Dim(name, min=minimum, max=maximum))
-        shapes[argument] = {**(shapes[argument] or {}), int(place): dims[name][2]}
+        chosen = shapes[argument] = shapes[argument] or {}
+        if int(place) in chosen:
+            message = f"--dynamic {text}: expected one size for dim {place} of {argument}, got two"
+            raise ConvoyError(message)
+        chosen[int(place)] = dims[name][2]
     return shapes
 
 

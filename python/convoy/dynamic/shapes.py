@@ -14,6 +14,7 @@ import torch
 import torch.utils._pytree as pytree
 from torch.export.dynamic_shapes import Dim
 
+from convoy.dynamic.interface_checks import check_dims, check_results
 from convoy.errors import InputError
 from convoy.frontend import export_module
 from convoy_runtime.dynamic.manifest import DynamicTensor, Symbol
@@ -92,7 +93,8 @@ def interface_of(
         The interface.
 
     Raises:
-        InputError: No size is dynamic, or a size of an input is not of the form `2*name+1`.
+        InputError: No size is dynamic, a size of an input is not of the form `2*name+1`, or a
+            result is a number that depends on a size.
     """
     placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     given = [
@@ -120,6 +122,7 @@ def interface_of(
         )
         for node in tensors
     )  # fmt: skip
+    check_results(program, found)
     return DynamicInterface(_ranges(program, found), inputs, (), program)
 
 
@@ -207,29 +210,34 @@ def _leaves(
                 f"{', '.join(sorted(map(str, unknown)))}"
             )
             raise InputError(message)
-        pairs = [(value, spec.get(name)) for name, value in bound.arguments.items()]
+        entries = [spec.get(name) for name in bound.arguments]
     else:
-        values = list(bound.arguments.values())
         given = list(spec or ())
-        pairs = list(zip(values, given + [None] * (len(values) - len(given)), strict=False))
-    return [leaf for value, entry in pairs for leaf in _pair(value, entry)]
+        entries = given + [None] * (len(bound.arguments) - len(given))
+    return [
+        leaf
+        for (name, value), entry in zip(bound.arguments.items(), entries, strict=False)
+        for leaf in _pair(value, entry, name)
+    ]
 
 
-def _pair(value: Any, entry: Any) -> list[_Leaf]:
+def _pair(value: Any, entry: Any, name: str) -> list[_Leaf]:
     if isinstance(value, torch.Tensor):
-        if isinstance(entry, Mapping):
-            return [(value, {int(dim) % value.dim(): each for dim, each in entry.items()})]
-        return [(value, dict(enumerate(entry or ())))]
+        dims = dict(entry if isinstance(entry, Mapping) else enumerate(entry or ()))
+        check_dims(value, dims, name)
+        return [(value, {int(dim) % value.dim(): each for dim, each in dims.items()})]
     if isinstance(value, Mapping):
         by_key = entry if isinstance(entry, Mapping) else {}
-        return [leaf for key, each in value.items() for leaf in _pair(each, by_key.get(key))]
+        return [leaf for key, each in value.items() for leaf in _pair(each, by_key.get(key), name)]
     children = pytree.tree_flatten(value, is_leaf=lambda each: each is not value)[0]
     if len(children) == 1 and children[0] is value:
         return []
     entries = list(entry) if isinstance(entry, (list, tuple)) else []
     entries += [None] * (len(children) - len(entries))
     return [
-        leaf for child, each in zip(children, entries, strict=True) for leaf in _pair(child, each)
+        leaf
+        for child, each in zip(children, entries, strict=True)
+        for leaf in _pair(child, each, name)
     ]
 
 
