@@ -24,6 +24,7 @@ from .host_arrays import as_numpy
 from .interface import Interface
 from .manifest import TensorSpec
 from .structure import flatten, is_flat, is_positional, unflatten
+from .uncopied import Uncopied
 from .weights import prepare_weights
 
 __all__ = ["POISON", "Program", "Progress"]
@@ -35,7 +36,7 @@ Progress = Callable[[str, int, int], None]
 POISON = 0xFF
 
 
-class Program(ABC):
+class Program(Uncopied, ABC):
     """A loaded model. Call it with the arguments of the module, or with one array per input, in the
     order of `inputs`.
 

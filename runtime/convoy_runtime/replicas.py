@@ -21,6 +21,7 @@ from .errors import (
 )
 from .loader import load_each
 from .program import Program
+from .uncopied import Uncopied
 
 __all__ = ["Replicas"]
 
@@ -28,7 +29,7 @@ __all__ = ["Replicas"]
 _Call = tuple["Future[Any]", tuple[Any, ...], dict[str, Any]]
 
 
-class Replicas:
+class Replicas(Uncopied):
     """An artifact on several devices of this host. Each device has one thread, which takes the next
     call that waits, so a device idles only if none does. Calls have host arrays and get numpy
     arrays, as `Program.run_numpy`; the thread copies them to its device and back. The file is read,

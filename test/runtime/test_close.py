@@ -3,6 +3,8 @@ run."""
 
 from __future__ import annotations
 
+import copy
+import pickle
 import signal
 import time
 from collections.abc import Callable
@@ -176,3 +178,15 @@ def test_overlapping_outputs_are_refused(
         ArgumentError, match="output 'y': overlaps output 'z': expected arrays that share no memory"
     ):
         program.run_into([memory[2:5], memory[:3]], [X[0]])
+
+
+@pytest.mark.parametrize("copy_it", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_programs_are_not_copied(affine: Path, copy_it: Callable[[object], object]) -> None:
+    """A copy would close the original's code."""
+    with convoy_runtime.load(affine) as program, convoy_runtime.Replicas(affine) as replicas:
+        for each in (program, replicas):
+            with pytest.raises(
+                TypeError, match="cannot be copied or pickled, because it owns native"
+            ):
+                copy_it(each)
+        np.testing.assert_array_equal(program(X), reference(X))

@@ -67,6 +67,17 @@ def test_weights_of_inference_mode(compiled: Callable[..., Any]) -> None:
 
 
 @torch.no_grad()
+def test_a_buffer_with_the_negative_bit(compiled: Callable[..., Any]) -> None:
+    model = nn.Module()
+    model.register_buffer("table", torch.randn(8, 8, dtype=torch.complex64).conj().imag)
+    model.forward = lambda x: x @ model.table
+    assert model.table.is_neg()
+    x = torch.randn(2, 8)
+    torch.testing.assert_close(compiled(model)(x), model(x))
+    assert backend.reports()[0].parts
+
+
+@torch.no_grad()
 def test_results_that_are_views_of_others(compiled: Callable[..., Any]) -> None:
     weight = torch.randn(8, 8)
 

@@ -202,7 +202,7 @@ class Part(torch.nn.Module):
             return
         self._program.load_weights(
             {
-                weight_name(index): weight.detach().cpu()
+                weight_name(index): weight.detach().resolve_neg().cpu()
                 for index, weight in zip(self._weights, weights, strict=True)
             }
         )
