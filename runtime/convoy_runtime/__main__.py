@@ -19,6 +19,7 @@ import numpy as np
 
 from ._native import MEMBER, load_native
 from ._sizes import check_sizes
+from .array_files import read_array
 from .artifact import Artifact
 from .errors import ArgumentError, ConvoyRuntimeError, PlanError
 from .inspection import offline_planner
@@ -204,14 +205,7 @@ def _report_plans(program: Program, everything: bool) -> None:
 def _inputs(program: Program, paths: list[Path]) -> list[np.ndarray]:
     if not paths:
         return [random_array(spec, seed) for seed, spec in enumerate(program.example_inputs)]
-    arrays = []
-    for path in paths:
-        try:
-            arrays.append(np.load(path, allow_pickle=False))
-        except ValueError as error:
-            problem = f"is not an array file: {error}"
-            raise ArgumentError(argument=str(path), problem=problem) from error
-    return arrays
+    return [read_array(path) for path in paths]
 
 
 def _run(program: Program, inputs: list[np.ndarray], paths: list[Path]) -> None:

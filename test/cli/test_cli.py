@@ -138,6 +138,8 @@ def test_bfloat16(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_more_output_files_than_outputs_is_an_error(
     artifact: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert main(["run", str(artifact), "--top", "-1"]) == 1
+    assert "--top: expected a number from 0, got -1" in capsys.readouterr().err
     assert main(["run", str(artifact), "--output", "a.npy", "--output", "b.npy"]) == 1
     assert "expected at most 1 --output files, got 2" in capsys.readouterr().err
 

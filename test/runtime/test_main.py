@@ -94,7 +94,7 @@ def test_exit_codes(
     )
     fails(1, r"x\.npy: No such file or directory", affine, "--run", "--input", tmp_path / "x.npy")
     (tmp_path / "x.npy").write_bytes(b"junk")
-    fails(5, r"x\.npy: is not an array file", affine, "--run", "--input", tmp_path / "x.npy")
+    fails(5, r"x\.npy: is not a \.npy file", affine, "--run", "--input", tmp_path / "x.npy")
     fails(
         5,
         "--output: too many: expected 1 at most, got 2",

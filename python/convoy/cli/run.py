@@ -62,6 +62,9 @@ def main(options: argparse.Namespace) -> int:
     import convoy_runtime
     from convoy_runtime.load_flags import load_arguments
 
+    if options.top < 0:
+        message = f"--top: expected a number from 0, got {options.top}"
+        raise ConvoyError(message)
     for path in options.output:
         checked_stream(path)
     with convoy_runtime.load(
@@ -100,6 +103,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _inputs(program: object, paths: list[Path], model: tuple | None) -> list[np.ndarray]:  # type: ignore[type-arg]
+    from convoy_runtime.array_files import read_array
     from convoy_runtime.random_arrays import random_array
 
     specs = program.example_inputs  # type: ignore[attr-defined]
@@ -107,7 +111,7 @@ def _inputs(program: object, paths: list[Path], model: tuple | None) -> list[np.
         if len(paths) != len(specs):
             message = f"expected {len(specs)} --input files, got {len(paths)}"
             raise ConvoyError(message)
-        return [np.load(path, allow_pickle=False) for path in paths]
+        return [read_array(path) for path in paths]
     if model is not None:
         from torch.utils._pytree import tree_leaves
 

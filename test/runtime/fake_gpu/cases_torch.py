@@ -178,6 +178,15 @@ def test_negative_view_is_refused(program: CudaProgram, torch_tensor: Callable[.
         program(torch_tensor(negative=True))
 
 
+def test_tensor_of_a_tracer_is_refused(
+    program: CudaProgram, torch_tensor: Callable[..., Any]
+) -> None:
+    x = torch_tensor()
+    x.array = types.SimpleNamespace(pointer=0, __dlpack__=upload(program, X).__dlpack__)
+    program(x)
+    assert x.exported
+
+
 def test_results_are_allocated_after_the_launch(
     program: CudaProgram, torch_tensor: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

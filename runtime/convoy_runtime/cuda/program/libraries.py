@@ -74,7 +74,11 @@ class Libraries:
                 or array.is_neg()
             ):
                 return None
-            found.append(array.data_ptr())
+            pointer = array.data_ptr()
+            if not pointer and spec.bytes:
+                # A tensor of a tracer, which DLPack's path refuses.
+                return None
+            found.append(pointer)
         return found
 
     def stored(self, library: str, array: Any, spec: TensorSpec) -> Any:
