@@ -1367,7 +1367,10 @@ def MapKernelsPass : Pass<"gpu-map-kernels", "::mlir::ModuleOp"> {
   let summary = "convert linalg on memrefs to kernels and launches (cuda functions)";
   let description = [{
     Each linalg op of a function with `tcp.target = "cuda"`, and each region of
-    `plan-group-epilogues`, becomes a kernel in `gpu.module @kernels`. Its arguments are pointers;
+    `plan-group-epilogues` or `plan-group-rows`, becomes a kernel in `gpu.module @kernels`. The ops in
+    a region of several ops share one: the blocks of the first op come first, and those of
+    the others follow. Ops with blocks of another size, or more shared memory than one block should
+    have, get another kernel. Its arguments are pointers;
     all sizes and offsets are constants. Threads iterate over the output in memory order; a thread
     computes up to 16 bytes of it, or a whole innermost dim of up to 8 elements, including the
     reduction. A reduction along contiguous memory is split over a warp, or several if there are too

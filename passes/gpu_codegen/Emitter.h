@@ -17,13 +17,17 @@
 
 namespace convoy::gpu_codegen {
 
-/// Emits one kernel.
+/// Emits a kernel, or one of its bodies.
 class Emitter {
 public:
   Emitter(const KernelMapping &plan, mlir::OpBuilder &builder)
       : plan(plan), op(plan.op), b(builder), loc(op.getLoc()) {}
 
-  mlir::FailureOr<Kernel> emit(llvm::StringRef name);
+  /// Emits the kernel whose blocks compute `plans`, one after another.
+  static mlir::FailureOr<Kernel> emit(llvm::ArrayRef<KernelMapping> plans, mlir::OpBuilder &builder,
+                                      llvm::StringRef name);
+  /// Adds the types of the body's shared memory.
+  void shareMemory(llvm::SmallVectorImpl<mlir::Type> &shared) const;
 
 private:
   friend class RowEmitter;
@@ -39,7 +43,12 @@ private:
   };
 
   mlir::LogicalResult collectArguments();
-  void emitBody();
+  /// Emits the branches from a block of the kernel to its body. `first` is the first block of
+  /// `bodies`.
+  static void emitBodies(llvm::ArrayRef<std::unique_ptr<Emitter>> bodies, int64_t first,
+                         mlir::Value block, mlir::Value own);
+  /// Emits the body. `block` counts from the first block of the body.
+  void emitBody(mlir::Value block, mlir::Value own);
   void emitRowReduction(mlir::Value thread);
   void emitColumnReduction(mlir::Value block, mlir::Value thread);
   Lanes reduceShare(mlir::Value first, Indices indices);

@@ -44,29 +44,7 @@ LogicalResult Emitter::collectArguments() {
   return failure(result.wasInterrupted());
 }
 
-FailureOr<Kernel> Emitter::emit(StringRef name) {
-  if (failed(collectArguments()))
-    return failure();
-  // Non-scalar constants become globals of the kernels' module, not arguments.
-  llvm::SetVector<Value> constants;
-  for (Value root : roots)
-    if (root.getDefiningOp<memref::GetGlobalOp>())
-      constants.insert(root);
-  roots.set_subtract(constants);
-
-  SmallVector<Type> types;
-  SmallVector<ByteRange> ranges;
-  for (Value root : roots) {
-    auto type = cast<MemRefType>(root.getType());
-    types.push_back(MemRefType::get({type.getNumElements()}, type.getElementType()));
-    FailureOr<Buffer> buffer = traceBuffer(root);
-    if (failed(buffer))
-      return op->emitOpError("expects views of static memrefs, but got a view of ") << type;
-    ranges.push_back(bytesOf(*buffer));
-  }
-
-  OpBuilder::InsertionGuard guard(b);
-  SmallVector<Type> shared;
+void Emitter::shareMemory(SmallVectorImpl<Type> &shared) const {
   auto share = [&](ArrayRef<int64_t> shape, Type type) {
     shared.push_back(
         MemRefType::get(shape, type, MemRefLayoutAttrInterface(),
@@ -87,41 +65,114 @@ FailureOr<Kernel> Emitter::emit(StringRef name) {
     else if (plan.reducers > kWarpThreads)
       share({plan.reducers / kWarpThreads}, type);
   }
-  auto func = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}), shared);
-  func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  func.setKnownBlockSize(ArrayRef<int32_t>{int32_t(plan.blockThreads()), 1, 1});
-  for (auto [i, root] : llvm::enumerate(roots)) {
-    arguments[root] = func.getArgument(i);
-    // Allows non-coherent loads, and moving loads across stores.
+}
+
+/// Sets which arguments no other pointer of the kernel overlaps. Allows non-coherent loads, and
+/// moving loads across stores.
+static void setNoAlias(gpu::GPUFuncOp func, ArrayRef<ByteRange> ranges) {
+  for (size_t i = 0; i < ranges.size(); ++i) {
     bool shared = false;
     for (auto [j, other] : llvm::enumerate(ranges))
       shared |= i != j && ranges[i].overlaps(other);
     if (!shared)
-      func.setArgAttr(i, "llvm.noalias", b.getUnitAttr());
+      func.setArgAttr(i, "llvm.noalias", UnitAttr::get(func.getContext()));
   }
-
-  b.setInsertionPointToStart(&func.getBody().front());
-  staging = llvm::to_vector(func.getWorkgroupAttributions());
-  for (Value root : constants) {
-    auto global = root.getDefiningOp<memref::GetGlobalOp>();
-    auto module = func->getParentOfType<gpu::GPUModuleOp>();
-    if (!module.lookupSymbol(global.getName())) {
-      OpBuilder atStart = OpBuilder::atBlockBegin(module.getBody());
-      atStart.clone(*SymbolTable::lookupNearestSymbolFrom(global, global.getNameAttr()));
-    }
-    auto type = cast<MemRefType>(root.getType());
-    Value data = b.clone(*global)->getResult(0);
-    arguments[root] = memref::ReinterpretCastOp::create(
-        b, loc, MemRefType::get({type.getNumElements()}, type.getElementType()), data,
-        /*offset=*/0, ArrayRef<int64_t>{type.getNumElements()}, ArrayRef<int64_t>{1});
-  }
-  emitBody();
-  return Kernel{func, llvm::to_vector(roots), llvm::to_vector(llvm::make_second_range(captured))};
 }
 
-void Emitter::emitBody() {
+/// The data of a constant that is no scalar, as a global of the kernels' module.
+static Value globalOf(Value root, OpBuilder &b, Location loc, gpu::GPUModuleOp module) {
+  auto global = root.getDefiningOp<memref::GetGlobalOp>();
+  if (!module.lookupSymbol(global.getName())) {
+    OpBuilder atStart = OpBuilder::atBlockBegin(module.getBody());
+    atStart.clone(*SymbolTable::lookupNearestSymbolFrom(global, global.getNameAttr()));
+  }
+  auto type = cast<MemRefType>(root.getType());
+  Value data = b.clone(*global)->getResult(0);
+  return memref::ReinterpretCastOp::create(
+      b, loc, MemRefType::get({type.getNumElements()}, type.getElementType()), data,
+      /*offset=*/0, ArrayRef<int64_t>{type.getNumElements()}, ArrayRef<int64_t>{1});
+}
+
+FailureOr<Kernel> Emitter::emit(ArrayRef<KernelMapping> plans, OpBuilder &b, StringRef name) {
+  SmallVector<std::unique_ptr<Emitter>> bodies;
+  SmallVector<Location> locations;
+  SmallVector<Type> types, shared;
+  SmallVector<ByteRange> ranges;
+  llvm::SetVector<Value> roots, constants;
+  for (const KernelMapping &plan : plans) {
+    Emitter &body = *bodies.emplace_back(std::make_unique<Emitter>(plan, b));
+    if (failed(body.collectArguments()))
+      return failure();
+    locations.push_back(body.loc);
+    for (Value root : body.roots)
+      (root.getDefiningOp<memref::GetGlobalOp>() ? constants : roots).insert(root);
+  }
+  for (Value root : roots) {
+    auto type = cast<MemRefType>(root.getType());
+    types.push_back(MemRefType::get({type.getNumElements()}, type.getElementType()));
+    FailureOr<Buffer> buffer = traceBuffer(root);
+    if (failed(buffer))
+      return bodies.front()->op.emitOpError("expects views of static memrefs, but got a view of ")
+             << type;
+    ranges.push_back(bytesOf(*buffer));
+  }
+  SmallVector<size_t> sharedEnds;
+  for (const auto &body : bodies) {
+    body->shareMemory(shared);
+    sharedEnds.push_back(shared.size());
+  }
+
+  OpBuilder::InsertionGuard guard(b);
+  Location loc = locations.size() == 1 ? locations.front() : b.getFusedLoc(locations);
+  auto func = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}), shared);
+  func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  func.setKnownBlockSize(ArrayRef<int32_t>{int32_t(plans.front().blockThreads()), 1, 1});
+  setNoAlias(func, ranges);
+
+  b.setInsertionPointToStart(&func.getBody().front());
+  llvm::DenseMap<Value, Value> arguments;
+  for (auto [root, argument] : llvm::zip_equal(roots, func.getArguments().take_front(roots.size())))
+    arguments[root] = argument;
+  for (Value root : constants)
+    arguments[root] = globalOf(root, b, loc, func->getParentOfType<gpu::GPUModuleOp>());
+  ArrayRef<BlockArgument> staging = func.getWorkgroupAttributions();
+  Kernel kernel{func, llvm::to_vector(roots), {}};
+  for (auto [number, body] : llvm::enumerate(bodies)) {
+    size_t first = number == 0 ? 0 : sharedEnds[number - 1];
+    body->staging = llvm::to_vector(staging.slice(first, sharedEnds[number] - first));
+    body->arguments = arguments;
+    llvm::append_range(kernel.gathered, llvm::make_second_range(body->captured));
+  }
   Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
   Value own = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
+  emitBodies(bodies, /*first=*/0, block, own);
+  gpu::ReturnOp::create(b, loc);
+  return kernel;
+}
+
+void Emitter::emitBodies(ArrayRef<std::unique_ptr<Emitter>> bodies, int64_t first, Value block,
+                         Value own) {
+  Emitter &front = *bodies.front();
+  if (bodies.size() == 1) {
+    front.emitBody(first == 0 ? block : front.add(block, -first), own);
+    return;
+  }
+  size_t half = bodies.size() / 2;
+  int64_t middle = first;
+  for (const auto &body : bodies.take_front(half))
+    middle += body->plan.blocks();
+  OpBuilder &b = front.b;
+  Value isBefore =
+      arith::CmpIOp::create(b, front.loc, arith::CmpIPredicate::ult, block, front.constant(middle));
+  auto branch = scf::IfOp::create(b, front.loc, isBefore, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  emitBodies(bodies.take_front(half), first, block, own);
+  b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  emitBodies(bodies.drop_front(half), middle, block, own);
+}
+
+void Emitter::emitBody(Value block, Value own) {
   Value thread = add(mul(block, plan.blockThreads()), own);
   if (plan.rows) {
     emitRows(thread);
@@ -141,11 +192,19 @@ void Emitter::emitBody() {
   } else {
     emitThread(thread);
   }
-  gpu::ReturnOp::create(b, loc);
 }
 
-FailureOr<Kernel> emitKernel(const KernelMapping &plan, OpBuilder &builder, StringRef name) {
-  return Emitter(plan, builder).emit(name);
+int64_t sharedBytes(const KernelMapping &plan, OpBuilder &builder) {
+  SmallVector<Type> shared;
+  Emitter(plan, builder).shareMemory(shared);
+  int64_t bytes = 0;
+  for (Type type : shared)
+    bytes += packedBytes(cast<MemRefType>(type));
+  return bytes;
+}
+
+FailureOr<Kernel> emitKernel(ArrayRef<KernelMapping> plans, OpBuilder &builder, StringRef name) {
+  return Emitter::emit(plans, builder, name);
 }
 
 } // namespace convoy::gpu_codegen

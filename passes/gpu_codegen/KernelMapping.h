@@ -97,6 +97,7 @@ struct KernelMapping {
       return reducers * columns;
     return sharers > kWarpThreads ? sharers : kBlockThreads;
   }
+  int64_t blocks() const { return llvm::divideCeil(threads(), blockThreads()); }
   /// Threads of a warp that share a result of a column reduction.
   int64_t columnReducersOfWarp() const { return std::max<int64_t>(1, kWarpThreads / columns); }
   /// Whether an input is transposed through shared memory.

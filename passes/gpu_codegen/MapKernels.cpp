@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Converts computation that cuDNN does not support to kernels: each linalg op of a cuda function,
-// and each region of plan-group-epilogues or plan-group-rows, becomes one launch. Fills that the
-// next op overwrites or completes become part of its kernel, so that padding needs no separate pass
-// over memory.
+// and each region of plan-group-epilogues or plan-group-rows, becomes one launch, which the ops of
+// a region of plan-group-siblings share. Fills that the next op overwrites or completes become part
+// of its kernel, so that padding needs no separate pass over memory.
 
 #include "dialect/cudnn_backend/CudnnBackendOps.h"
 #include "dialect/tcp/TcpOps.h"
@@ -19,13 +19,15 @@
 #include "passes/Passes.h"
 #include "passes/common/EpilogueRegion.h"
 #include "passes/common/GpuChip.h"
-#include "passes/common/Locations.h"
 #include "passes/common/Manifest.h"
 #include "passes/common/RowRegion.h"
+#include "passes/common/SiblingRegion.h"
 #include "passes/common/Sizes.h"
 #include "passes/gpu_codegen/Folds.h"
 #include "passes/gpu_codegen/KernelEmit.h"
+#include "passes/gpu_codegen/KernelEntry.h"
 #include "llvm/ADT/StringMap.h"
+#include <map>
 
 namespace convoy {
 #define GEN_PASS_DEF_MAPKERNELSPASS
@@ -49,7 +51,10 @@ private:
   LogicalResult runOnFunction(func::FuncOp func);
   LogicalResult mapOp(linalg::LinalgOp op, Value runtime, StringRef prefix);
   LogicalResult mapRegion(scf::ExecuteRegionOp region, Value runtime, StringRef prefix);
-  LogicalResult launch(const KernelMapping &plan, OpBuilder &host, Value runtime, StringRef prefix);
+  LogicalResult launch(ArrayRef<KernelMapping> plans, OpBuilder &host, Value runtime,
+                       StringRef prefix);
+  LogicalResult launchAll(MutableArrayRef<KernelMapping> plans, OpBuilder &host, Value runtime,
+                          StringRef prefix);
   gpu::GPUModuleOp module();
 
   gpu::GPUModuleOp kernels;
@@ -70,55 +75,6 @@ bool isPlainCopy(memref::CopyOp op) {
          target.getLayout().isIdentity();
 }
 
-/// A kernel's entry in the manifest: its arguments, and the bytes that it reads and writes.
-Attribute describe(const KernelMapping &plan, Kernel kernel) {
-  Builder builder(kernel.func.getContext());
-  int64_t moved = 0;
-  DenseSet<Value> read, written;
-  for (auto [number, operand] : llvm::enumerate(plan.operands)) {
-    int64_t init = int64_t(number) - plan.numInputs;
-    bool isInit = 0 <= init && init < plan.numResults();
-    if (!operand.buffer || (plan.epilogue && isInit))
-      continue;
-    int64_t size = elementBytes(operand.buffer->type.getElementType());
-    if (operand.isRead && !(isInit && plan.inits[init])) {
-      read.insert(operand.buffer->root);
-      moved += operand.buffer->type.getNumElements() * size;
-    }
-    if (int64_t(number) >= plan.firstOutput) {
-      written.insert(operand.buffer->root);
-      // The loops, not the operand, because they include padding.
-      if (plan.rows)
-        size *= operand.buffer->type.getNumElements();
-      else
-        for (const KernelLoop &loop : plan.parallel)
-          size *= loop.size;
-      moved += size;
-    }
-  }
-  llvm::DenseMap<Value, int64_t> gathered;
-  for (const Buffer &buffer : kernel.gathered)
-    if (!read.contains(buffer.root))
-      gathered[buffer.root] += packedBytes(buffer.type);
-  SmallVector<Attribute> arguments;
-  for (Value root : kernel.arguments) {
-    auto type = cast<MemRefType>(root.getType());
-    int64_t size = packedBytes(type), gatheredBytes = gathered.lookup(root);
-    bool isRead = read.contains(root) || gatheredBytes != 0, isWritten = written.contains(root);
-    moved += std::min(gatheredBytes, size); // reshapes of it are the same memory
-    StringRef role = !isWritten ? "input" : isRead ? "inout" : "output";
-    arguments.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("role", builder.getStringAttr(role)),
-         builder.getNamedAttr("bytes", builder.getI64IntegerAttr(size))}));
-  }
-  return builder.getDictionaryAttr(
-      {builder.getNamedAttr("name", builder.getStringAttr(kernel.func.getName())),
-       builder.getNamedAttr("location",
-                            builder.getStringAttr(convoy::placeText(kernel.func.getLoc()))),
-       builder.getNamedAttr("bytes", builder.getI64IntegerAttr(moved)),
-       builder.getNamedAttr("arguments", builder.getArrayAttr(arguments))});
-}
-
 } // namespace
 
 gpu::GPUModuleOp MapKernelsPass::module() {
@@ -132,13 +88,12 @@ gpu::GPUModuleOp MapKernelsPass::module() {
   return kernels;
 }
 
-/// Makes the kernel of `plan`, unless there is an equal one, and its launch at `host`.
-LogicalResult MapKernelsPass::launch(const KernelMapping &plan, OpBuilder &host, Value runtime,
+/// Makes the kernel of `plans`, which have blocks of equal size, unless there is an equal one, and
+/// its launch at `host`.
+LogicalResult MapKernelsPass::launch(ArrayRef<KernelMapping> plans, OpBuilder &host, Value runtime,
                                      StringRef prefix) {
-  if (plan.threads() == 0)
-    return success();
   OpBuilder builder = OpBuilder::atBlockEnd(module().getBody());
-  FailureOr<Kernel> kernel = emitKernel(plan, builder, "kernel");
+  FailureOr<Kernel> kernel = emitKernel(plans, builder, "kernel");
   if (failed(kernel))
     return failure();
 
@@ -149,22 +104,50 @@ LogicalResult MapKernelsPass::launch(const KernelMapping &plan, OpBuilder &host,
   auto [known, isNew] = byText.try_emplace(text, entries.size());
   int64_t number = known->second;
   if (isNew) {
-    std::string name = (prefix + "_" + plan.name).str();
+    std::string name = (prefix + "_" + nameOf(plans)).str();
     kernel->func.setName((name + "_" + llvm::Twine(byName[name]++)).str());
-    entries.push_back(describe(plan, *kernel));
+    entries.push_back(manifestEntry(plans, *kernel));
   } else {
     kernel->func.erase();
   }
+  constexpr int64_t kLimit = std::numeric_limits<int32_t>::max();
   for (Value argument : kernel->arguments)
-    fitsIn32Bits &=
-        cast<MemRefType>(argument.getType()).getNumElements() < std::numeric_limits<int32_t>::max();
-  int32_t blockThreads = plan.blockThreads();
-  fitsIn32Bits &= plan.threads() + blockThreads < std::numeric_limits<int32_t>::max();
-
-  int32_t blocks = llvm::divideCeil(plan.threads(), blockThreads);
+    fitsIn32Bits &= cast<MemRefType>(argument.getType()).getNumElements() < kLimit;
+  int32_t blockThreads = plans.front().blockThreads(), blocks = 0;
+  for (const KernelMapping &plan : plans) {
+    fitsIn32Bits &= plan.threads() + blockThreads < kLimit;
+    blocks += plan.blocks();
+  }
   convoy::cudnn_backend::LaunchKernelOp::create(
       host, loc, runtime, number, ArrayRef<int32_t>{blocks, 1, 1},
       ArrayRef<int32_t>{blockThreads, 1, 1}, /*shared=*/0, kernel->arguments);
+  return success();
+}
+
+/// Makes kernels of `plans`, which do not depend on each other: one for those with blocks of equal
+/// size, as long as a block has enough shared memory.
+LogicalResult MapKernelsPass::launchAll(MutableArrayRef<KernelMapping> plans, OpBuilder &host,
+                                        Value runtime, StringRef prefix) {
+  constexpr int64_t kMostSharedBytes = 32 << 10;
+  struct Kernel {
+    SmallVector<KernelMapping, 0> plans;
+    int64_t sharedBytes;
+  };
+  std::map<int64_t, SmallVector<Kernel, 0>> bySize;
+  for (KernelMapping &plan : plans) {
+    if (plan.threads() == 0)
+      continue;
+    int64_t shared = sharedBytes(plan, host);
+    SmallVector<Kernel, 0> &kernels = bySize[plan.blockThreads()];
+    if (kernels.empty() || kernels.back().sharedBytes + shared > kMostSharedBytes)
+      kernels.push_back({{}, 0});
+    kernels.back().plans.push_back(std::move(plan));
+    kernels.back().sharedBytes += shared;
+  }
+  for (auto &[size, kernels] : bySize)
+    for (Kernel &kernel : kernels)
+      if (failed(launch(kernel.plans, host, runtime, prefix)))
+        return failure();
   return success();
 }
 
@@ -173,7 +156,7 @@ LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRe
   FailureOr<KernelMapping> plan = chooseMapping(
       op, absorbed.inits, absorbed.padding ? &*absorbed.padding : nullptr, /*epilogue=*/nullptr);
   OpBuilder host(op);
-  if (failed(plan) || failed(launch(*plan, host, runtime, prefix)))
+  if (failed(plan) || failed(launchAll(*plan, host, runtime, prefix)))
     return failure();
   for (linalg::FillOp fill : absorbed.fills)
     fill.erase();
@@ -181,19 +164,37 @@ LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRe
   return success();
 }
 
+/// The mapping of a region of `plan-group-epilogues` or `plan-group-rows`.
+static FailureOr<KernelMapping> chooseRegionMapping(scf::ExecuteRegionOp region) {
+  if (std::optional<convoy::EpilogueRegion> ops = convoy::EpilogueRegion::match(region))
+    return chooseMapping(ops->reduction, ops->fill.getInputs()[0],
+                         /*padding=*/nullptr, ops->epilogue);
+  if (std::optional<convoy::RowRegion> rows = convoy::RowRegion::match(region))
+    return chooseRowMapping(*rows);
+  return region.emitOpError(
+      "expects a fill, a reduction and its epilogue, reductions and "
+      "elementwise ops over the same rows, or several elementwise ops and such "
+      "regions, to become a kernel");
+}
+
 LogicalResult MapKernelsPass::mapRegion(scf::ExecuteRegionOp region, Value runtime,
                                         StringRef prefix) {
-  FailureOr<KernelMapping> plan = failure();
-  if (std::optional<convoy::EpilogueRegion> ops = convoy::EpilogueRegion::match(region))
-    plan = chooseMapping(ops->reduction, ops->fill.getInputs()[0],
-                         /*padding=*/nullptr, ops->epilogue);
-  else if (std::optional<convoy::RowRegion> rows = convoy::RowRegion::match(region))
-    plan = chooseRowMapping(*rows);
-  else
-    return region.emitOpError("expects a fill, a reduction and its epilogue, or reductions and "
-                              "elementwise ops over the same rows, to become a kernel");
+  SmallVector<Operation *> members = {region};
+  if (std::optional<convoy::SiblingRegion> siblings = convoy::SiblingRegion::match(region))
+    members = siblings->members;
+  SmallVector<KernelMapping, 0> plans;
+  for (Operation *member : members) {
+    auto op = dyn_cast<linalg::LinalgOp>(member);
+    FailureOr<KernelMapping> plan =
+        op ? chooseMapping(op, SmallVector<Value>(op.getNumDpsInits()), /*padding=*/nullptr,
+                           /*epilogue=*/nullptr)
+           : chooseRegionMapping(cast<scf::ExecuteRegionOp>(member));
+    if (failed(plan))
+      return failure();
+    plans.push_back(std::move(*plan));
+  }
   OpBuilder host(region);
-  if (failed(plan) || failed(launch(*plan, host, runtime, prefix)))
+  if (failed(launchAll(plans, host, runtime, prefix)))
     return failure();
   region.erase();
   return success();

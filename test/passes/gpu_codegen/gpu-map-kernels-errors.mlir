@@ -77,7 +77,7 @@ func.func @size(%x: memref<9223372036854775807x2xf32>) attributes {tcp.target = 
 // -----
 
 func.func @other_region(%x: memref<4xf32>, %out: memref<4xf32>) attributes {tcp.target = "cuda"} {
-  // expected-error @+1 {{'scf.execute_region' op expects a fill, a reduction and its epilogue, or reductions and elementwise ops over the same rows, to become a kernel}}
+  // expected-error @+1 {{'scf.execute_region' op expects a fill, a reduction and its epilogue, reductions and elementwise ops over the same rows, or several elementwise ops and such regions, to become a kernel}}
   scf.execute_region no_inline {
     linalg.exp ins(%x : memref<4xf32>) outs(%out : memref<4xf32>)
     scf.yield
@@ -89,7 +89,7 @@ func.func @other_region(%x: memref<4xf32>, %out: memref<4xf32>) attributes {tcp.
 
 func.func @other_result(%x: memref<4x8xf32>, %sums: memref<4xf32>, %y: memref<4xf32>, %out: memref<4xf32>) attributes {tcp.target = "cuda"} {
   %zero = arith.constant 0.0 : f32
-  // expected-error @+1 {{'scf.execute_region' op expects a fill, a reduction and its epilogue, or reductions and elementwise ops over the same rows, to become a kernel}}
+  // expected-error @+1 {{'scf.execute_region' op expects a fill, a reduction and its epilogue, reductions and elementwise ops over the same rows, or several elementwise ops and such regions, to become a kernel}}
   scf.execute_region no_inline {
     linalg.fill ins(%zero : f32) outs(%sums : memref<4xf32>)
     linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
