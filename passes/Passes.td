@@ -1257,6 +1257,35 @@ def PlanInPlacePass : Pass<"plan-in-place", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"placedCount", "placed", "results that take the buffer of an operand">];
 }
 
+def GroupSiblingsPass : Pass<"plan-group-siblings", "::mlir::func::FuncOp"> {
+  let summary = "group small ops that do not depend on each other (cuda)";
+  let description = [{
+    Moves elementwise `linalg` ops, and regions of `plan-group-rows` and `plan-group-epilogues`, into
+    one `scf.execute_region` at the place of one of them if none depends on another: the lookups in
+    several tables, the frequencies of a positional encoding, the activations of several heads. Phase
+    `host` makes one kernel of those with blocks of equal size, of which each op has a part of the
+    blocks. Ops that take longer than a launch stay. An op moves only across ops that access other
+    bytes. The bytes that are live at the peak do not grow, unless they are few, and neither does the
+    longest chain of ops that depend on each other. The numbers of ops, and how far they are apart,
+    are bounded.
+
+    ```mlir
+    linalg.sin ins(%x : memref<4096x3xf16>) outs(%a : memref<4096x3xf16>)
+    cudnn.execute @matmul ins(%a, %w : ...) outs(%y : ...)
+    linalg.cos ins(%x : memref<4096x3xf16>) outs(%b : memref<4096x3xf16>)
+    // becomes
+    scf.execute_region no_inline {
+      linalg.sin ins(%x : memref<4096x3xf16>) outs(%a : memref<4096x3xf16>)
+      linalg.cos ins(%x : memref<4096x3xf16>) outs(%b : memref<4096x3xf16>)
+      scf.yield
+    }
+    cudnn.execute @matmul ins(%a, %w : ...) outs(%y : ...)
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"groupedCount", "grouped", "ops in a group">];
+}
+
 def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
   let summary = "place all temporaries in one arena";
   let description = [{
@@ -1368,7 +1397,7 @@ def MapKernelsPass : Pass<"gpu-map-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Each linalg op of a function with `tcp.target = "cuda"`, and each region of
     `plan-group-epilogues` or `plan-group-rows`, becomes a kernel in `gpu.module @kernels`. The ops in
-    a region of several ops share one: the blocks of the first op come first, and those of
+    a region of `plan-group-siblings` share one: the blocks of the first op come first, and those of
     the others follow. Ops with blocks of another size, or more shared memory than one block should
     have, get another kernel. Its arguments are pointers;
     all sizes and offsets are constants. Threads iterate over the output in memory order; a thread

@@ -144,6 +144,7 @@ static void populate_plan(OpPassManager &pm, const PipelineOptions &options) {
   if (isFor(options, tcp::Target::Cpu) && options.allowWinograd)
     pm.addNestedPass<func::FuncOp>(createWinogradFiltersPass());
   pm.addNestedPass<func::FuncOp>(createPlanInPlacePass());
+  pm.addNestedPass<func::FuncOp>(createGroupSiblingsPass());
   pm.addPass(createPlanArenaPass());
   pm.addPass(createCollectManifestPass());
 }

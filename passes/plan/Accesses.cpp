@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/plan/Accesses.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -25,6 +26,13 @@ FailureOr<ByteRange> rangeOf(Value memref) {
 SmallVector<Value> memrefsWrittenBy(Operation *op) {
   if (isMemoryEffectFree(op))
     return {};
+  if (auto region = dyn_cast<scf::ExecuteRegionOp>(op)) {
+    SmallVector<Value> written;
+    for (Block &block : region.getRegion())
+      for (Operation &inner : block.without_terminator())
+        llvm::append_range(written, memrefsWrittenBy(&inner));
+    return written;
+  }
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);
   if (!interface)
     return memrefsOf(op);
@@ -39,6 +47,33 @@ SmallVector<Value> memrefsWrittenBy(Operation *op) {
     written.push_back(effect.getValue());
   }
   return written;
+}
+
+static bool overlap(ArrayRef<FailureOr<ByteRange>> a, ArrayRef<FailureOr<ByteRange>> b) {
+  return llvm::any_of(a, [&](const FailureOr<ByteRange> &x) {
+    return llvm::any_of(b, [&](const FailureOr<ByteRange> &y) {
+      return failed(x) || failed(y) || x->overlaps(*y);
+    });
+  });
+}
+
+bool Access::conflictsWith(const Access &other) const {
+  return overlap(written, other.touched) || overlap(touched, other.written);
+}
+
+SmallVector<Access, 0> accessesOf(Block &block) {
+  SmallVector<Access, 0> all;
+  for (Operation &op : block) {
+    if (isMemoryEffectFree(&op) || isa<memref::AllocOp, memref::DeallocOp>(op))
+      continue;
+    Access &access = all.emplace_back();
+    access.op = &op;
+    for (Value memref : memrefsOf(&op))
+      access.touched.push_back(rangeOf(memref));
+    for (Value memref : memrefsWrittenBy(&op))
+      access.written.push_back(rangeOf(memref));
+  }
+  return all;
 }
 
 } // namespace convoy

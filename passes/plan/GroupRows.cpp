@@ -30,18 +30,9 @@ constexpr size_t kMostOps = 32, kMostDistance = 96;
 /// The ops of a block in order, with the memory that they access.
 class Ops {
 public:
-  explicit Ops(Block &block) {
-    for (Operation &op : block) {
-      // Views and allocations move with the ops that use them.
-      if (isMemoryEffectFree(&op) || isa<memref::AllocOp, memref::DeallocOp>(op))
-        continue;
-      positions[&op] = all.size();
-      Access &access = all.emplace_back(Access{&op, {}, {}});
-      for (Value memref : memrefsOf(&op))
-        access.touched.push_back(rangeOf(memref));
-      for (Value memref : memrefsWrittenBy(&op))
-        access.written.push_back(rangeOf(memref));
-    }
+  explicit Ops(Block &block) : all(accessesOf(block)) {
+    for (auto [position, access] : llvm::enumerate(all))
+      positions[access.op] = position;
   }
 
   size_t size() const { return all.size(); }
@@ -66,31 +57,14 @@ public:
         continue;
       }
       for (const auto *member = members.begin(); member != next; ++member)
-        if (conflict(all[*member], all[between]))
+        if (all[*member].conflictsWith(all[between]))
           return false;
     }
     return true;
   }
 
 private:
-  struct Access {
-    Operation *op;
-    SmallVector<FailureOr<ByteRange>> touched, written; ///< failure: any bytes
-  };
-
-  static bool overlap(ArrayRef<FailureOr<ByteRange>> a, ArrayRef<FailureOr<ByteRange>> b) {
-    return llvm::any_of(a, [&](const FailureOr<ByteRange> &x) {
-      return llvm::any_of(b, [&](const FailureOr<ByteRange> &y) {
-        return failed(x) || failed(y) || x->overlaps(*y);
-      });
-    });
-  }
-
-  static bool conflict(const Access &a, const Access &b) {
-    return overlap(a.written, b.touched) || overlap(a.touched, b.written);
-  }
-
-  SmallVector<Access> all;
+  SmallVector<Access, 0> all;
   llvm::DenseMap<Operation *, size_t> positions;
 };
 
