@@ -1294,6 +1294,9 @@ def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {
     time share bytes. All buffers that an op with regions uses are live at the same time. A
     `memref.subview` whose offset depends on the step of a loop becomes a `memref.view` of the arena
     as well. Reports an error for buffers whose uses it cannot track.
+
+    The outputs of a function for `cuda` get places too (`tcp.arena_offset`): from its first write to
+    the end of the function an output is live, and before that, temporaries may have its bytes.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }

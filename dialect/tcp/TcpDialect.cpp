@@ -54,9 +54,10 @@ static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
   if (llvm::is_contained(kStrings, attribute.getName()) && !isa<StringAttr>(attribute.getValue()))
     return op->emitOpError("expects '") << attribute.getName().getValue()
                                         << "' to be a string, but got " << attribute.getValue();
-  if (attribute.getName() == kLiveBytesAttr && !isa<IntegerAttr>(attribute.getValue()))
-    return op->emitOpError("expects '")
-           << kLiveBytesAttr << "' to be an integer, but got " << attribute.getValue();
+  static constexpr StringRef kIntegers[] = {kLiveBytesAttr, kArenaOffsetAttr};
+  if (llvm::is_contained(kIntegers, attribute.getName()) && !isa<IntegerAttr>(attribute.getValue()))
+    return op->emitOpError("expects '") << attribute.getName().getValue()
+                                        << "' to be an integer, but got " << attribute.getValue();
   static constexpr StringRef kUnits[] = {kArenaAttr, kUnsignedAttr};
   if (llvm::is_contained(kUnits, attribute.getName()) && !isa<UnitAttr>(attribute.getValue()))
     return op->emitOpError("expects '")

@@ -50,6 +50,9 @@ inline constexpr llvm::StringLiteral kOriginAttr = "tcp.origin";
 inline constexpr llvm::StringLiteral kArenaAttr = "tcp.arena";
 /// Of an arena: the largest number of bytes that live at the same time.
 inline constexpr llvm::StringLiteral kLiveBytesAttr = "tcp.live_bytes";
+/// Of an output: where the caller places it in the arena, in bytes. It may have other buffers
+/// before the first op that writes it.
+inline constexpr llvm::StringLiteral kArenaOffsetAttr = "tcp.arena_offset";
 /// Of a view of an arena: the number and the bytes of the buffer that it is a part of. Views of two
 /// buffers stay apart although they may be equal otherwise.
 inline constexpr llvm::StringLiteral kBufferAttr = "tcp.buffer";

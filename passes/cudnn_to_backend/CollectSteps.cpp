@@ -74,14 +74,32 @@ LogicalResult collect(Block &block, SmallVectorImpl<Attribute> &steps,
   return success();
 }
 
+/// The steps during which a buffer lives, as a `Span`.
+struct Lifetime {
+  int64_t bytes;
+  size_t first, last;
+
+  /// Adds the steps that use `buffer` or a view of it.
+  void add(Value buffer, Block &block, const llvm::DenseMap<Operation *, Span> &spans) {
+    SmallVector<Operation *> users(buffer.user_begin(), buffer.user_end());
+    while (!users.empty()) {
+      Operation *user = users.pop_back_val();
+      auto [begin, end] = spans.lookup(block.findAncestorOpInBlock(*user));
+      if (begin != end) {
+        first = std::min(first, begin);
+        last = std::max(last, end);
+      }
+      if (isa<ViewLikeOpInterface>(user))
+        users.append(user->user_begin(), user->user_end());
+    }
+  }
+};
+
 /// The bytes of `arena` that are live during each of `count` steps. A buffer lives from the first
-/// step that uses it to the last one.
-SmallVector<int64_t> liveBytes(BlockArgument arena, size_t count,
+/// step that uses it to the last one; `outputs`, which are in the arena, live to the end.
+SmallVector<int64_t> liveBytes(BlockArgument arena, ArrayRef<BlockArgument> outputs, size_t count,
                                const llvm::DenseMap<Operation *, Span> &spans) {
-  struct Lifetime {
-    int64_t bytes;
-    size_t first, last;
-  };
+  Block &block = *arena.getOwner();
   llvm::MapVector<int64_t, Lifetime> buffers;
   for (Operation *view : arena.getUsers()) {
     auto buffer = view->getAttrOfType<DenseI64ArrayAttr>(tcp::kBufferAttr);
@@ -89,17 +107,12 @@ SmallVector<int64_t> liveBytes(BlockArgument arena, size_t count,
       continue; // hand-written
     auto [number, bytes] = std::pair(buffer[0], buffer[1]);
     Lifetime &lifetime = buffers.try_emplace(number, Lifetime{bytes, count, 0}).first->second;
-    SmallVector<Operation *> users(view->user_begin(), view->user_end());
-    while (!users.empty()) {
-      Operation *user = users.pop_back_val();
-      auto [begin, end] = spans.lookup(arena.getOwner()->findAncestorOpInBlock(*user));
-      if (begin != end) {
-        lifetime.first = std::min(lifetime.first, begin);
-        lifetime.last = std::max(lifetime.last, end);
-      }
-      if (isa<ViewLikeOpInterface>(user))
-        users.append(user->user_begin(), user->user_end());
-    }
+    lifetime.add(view->getResult(0), block, spans);
+  }
+  for (BlockArgument output : outputs) {
+    Lifetime lifetime{packedBytes(cast<MemRefType>(output.getType())), count, count};
+    lifetime.add(output, block, spans);
+    buffers.insert({-1 - static_cast<int64_t>(output.getArgNumber()), lifetime});
   }
   SmallVector<int64_t> changes(count + 1, 0);
   for (const Lifetime &lifetime : llvm::make_second_range(buffers)) {
@@ -127,8 +140,13 @@ void CollectStepsPass::runOnOperation() {
   if (steps.empty())
     return;
   setManifest(getOperation(), "steps", builder.getArrayAttr(steps));
+  SmallVector<BlockArgument> outputs;
+  if (getManifest(getOperation(), "output_offsets"))
+    for (BlockArgument argument : main.getArguments())
+      if (main.getArgAttr(argument.getArgNumber(), tcp::kOutputAttr))
+        outputs.push_back(argument);
   for (BlockArgument argument : main.getArguments())
     if (main.getArgAttr(argument.getArgNumber(), tcp::kArenaAttr))
       setManifest(getOperation(), "live",
-                  builder.getI64ArrayAttr(liveBytes(argument, steps.size(), spans)));
+                  builder.getI64ArrayAttr(liveBytes(argument, outputs, steps.size(), spans)));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Adds the program's interface to the manifest before names are lost: inputs, outputs, weights,
-// prepared weights, arena sizes.
+// Adds the program's interface to the manifest before names are lost: inputs, outputs and their
+// places in the arena, weights, prepared weights, arena sizes.
 
 #include "dialect/tcp/TcpOps.h"
 #include "passes/Passes.h"
@@ -23,6 +23,7 @@ struct CollectManifestPass : public convoy::impl::CollectManifestPassBase<Collec
 /// Arguments of a function by their attribute.
 struct Arguments {
   SmallVector<Attribute> inputs, weights, prepared, outputs;
+  SmallVector<int64_t> offsets; ///< of the outputs in the arena
   int64_t arenaBytes = 0, liveBytes = 0;
 };
 
@@ -70,6 +71,10 @@ FailureOr<Arguments> collect(func::FuncOp function) {
     auto order = function.getArgAttrOfType<DenseI64ArrayAttr>(index, convoy::tcp::kDimOrderAttr);
     auto origin = function.getArgAttrOfType<StringAttr>(index, convoy::tcp::kOriginAttr);
     kind->second->push_back(convoy::describeTensor(name.getValue(), type, order, origin));
+    auto offset = function.getArgAttrOfType<IntegerAttr>(index, convoy::tcp::kArenaOffsetAttr);
+    if (offset)
+      found.offsets.push_back(offset.getInt());
+    function.removeArgAttr(index, convoy::tcp::kArenaOffsetAttr);
     function.removeArgAttr(index, convoy::tcp::kDimOrderAttr);
     function.removeArgAttr(index, convoy::tcp::kOriginAttr);
   }
@@ -115,6 +120,8 @@ void CollectManifestPass::runOnOperation() {
   set("outputs", builder.getArrayAttr(run->outputs));
   set("weights", builder.getArrayAttr(preparation->weights));
   set("prepared", builder.getArrayAttr(run->prepared));
+  if (!run->offsets.empty())
+    set("output_offsets", builder.getI64ArrayAttr(run->offsets));
   set("arena_bytes", builder.getI64IntegerAttr(run->arenaBytes));
   set("live_bytes", builder.getI64IntegerAttr(run->liveBytes));
   set("prepare_arena_bytes", builder.getI64IntegerAttr(preparation->arenaBytes));

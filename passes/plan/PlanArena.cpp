@@ -2,7 +2,8 @@
 
 // Every temporary gets a place in one arena. Functions are straight-line code here, in which a loop
 // is one op, so a buffer lives from the first op that uses it (or a view of it) to the last one;
-// two buffers may share bytes when these ranges are disjoint.
+// two buffers may share bytes when these ranges are disjoint. On `cuda`, where a runtime copies the
+// results of a run, outputs have places in the arena too, and live to the end.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -36,12 +37,13 @@ int64_t roundsFor(int64_t count) {
 }
 
 struct Buffer {
-  memref::AllocOp alloc;
+  Value value; ///< an allocation or an output
   int64_t bytes;
   int64_t first = -1, last = -1; ///< positions of the ops that use it, inclusive
   int64_t offset = -1;
 
   bool overlaps(const Buffer &other) const { return first <= other.last && other.first <= last; }
+  memref::AllocOp alloc() const { return value.getDefiningOp<memref::AllocOp>(); }
 };
 
 struct PlanArenaPass : public convoy::impl::PlanArenaPassBase<PlanArenaPass> {
@@ -59,7 +61,7 @@ FailureOr<Buffer> measure(memref::AllocOp alloc, Block &entry,
     return alloc.emitError(
                "expected a memref of numbers with static shape and identity layout, but got ")
            << type;
-  Buffer buffer{alloc, convoy::packedBytes(type)};
+  Buffer buffer{alloc.getResult(), convoy::packedBytes(type)};
 
   llvm::SmallVector<Value> views = {alloc.getResult()};
   while (!views.empty()) {
@@ -86,6 +88,41 @@ FailureOr<Buffer> measure(memref::AllocOp alloc, Block &entry,
     }
   }
   return buffer;
+}
+
+/// The position of the first op that uses an output or a view of it; 0 if a use is not clear.
+int64_t firstUse(BlockArgument output, const llvm::DenseMap<Operation *, int64_t> &positions) {
+  int64_t first = static_cast<int64_t>(positions.size());
+  llvm::SmallVector<Value> views = {output};
+  while (!views.empty()) {
+    for (Operation *user : views.pop_back_val().getUsers()) {
+      bool isView = isa<ViewLikeOpInterface>(user);
+      if (!isView && llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
+        return 0;
+      if (isView)
+        llvm::append_range(views, user->getResults());
+      Operation *op = output.getOwner()->findAncestorOpInBlock(*user);
+      first = std::min(first, positions.at(op));
+    }
+  }
+  return first;
+}
+
+/// The outputs of a function for `cuda`, which live from their first use to the end.
+void addOutputs(func::FuncOp function, const llvm::DenseMap<Operation *, int64_t> &positions,
+                llvm::SmallVectorImpl<Buffer> &buffers) {
+  if (!function->hasAttr(convoy::tcp::kTargetAttr) ||
+      convoy::tcp::getTarget(function) != convoy::tcp::Target::Cuda)
+    return;
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type || !function.getArgAttr(argument.getArgNumber(), convoy::tcp::kOutputAttr))
+      continue;
+    Buffer buffer{argument, convoy::packedBytes(type)};
+    buffer.first = firstUse(argument, positions);
+    buffer.last = static_cast<int64_t>(positions.size());
+    buffers.push_back(buffer);
+  }
 }
 
 /// The largest sum of bytes of buffers that live at the same time, each rounded up to `alignment`.
@@ -208,6 +245,7 @@ LogicalResult plan(func::FuncOp function) {
     return failure();
   for (Operation *op : unused)
     op->erase();
+  addOutputs(function, positions, buffers);
 
   OpBuilder builder(function.getContext());
   auto arenaType = MemRefType::get({assignOffsets(buffers)}, builder.getI8Type());
@@ -220,16 +258,21 @@ LogicalResult plan(func::FuncOp function) {
     return failure();
   BlockArgument arena = function.getArguments().back();
   for (auto [number, buffer] : llvm::enumerate(buffers)) {
-    builder.setInsertionPoint(buffer.alloc);
-    Location loc = buffer.alloc.getLoc();
+    if (auto output = dyn_cast<BlockArgument>(buffer.value)) {
+      function.setArgAttr(output.getArgNumber(), convoy::tcp::kArenaOffsetAttr,
+                          builder.getI64IntegerAttr(buffer.offset));
+      continue;
+    }
+    memref::AllocOp alloc = buffer.alloc();
+    builder.setInsertionPoint(alloc);
+    Location loc = alloc.getLoc();
     Value offset = arith::ConstantIndexOp::create(builder, loc, buffer.offset);
-    Value view =
-        memref::ViewOp::create(builder, loc, buffer.alloc.getType(), arena, offset, ValueRange());
+    Value view = memref::ViewOp::create(builder, loc, alloc.getType(), arena, offset, ValueRange());
     view.getDefiningOp()->setAttr(
         convoy::tcp::kBufferAttr,
         builder.getDenseI64ArrayAttr({static_cast<int64_t>(number), buffer.bytes}));
-    buffer.alloc.replaceAllUsesWith(view);
-    buffer.alloc.erase();
+    alloc.replaceAllUsesWith(view);
+    alloc.erase();
   }
   convoy::shiftLoopSlices(function);
   return success();

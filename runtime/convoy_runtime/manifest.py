@@ -81,7 +81,7 @@ __all__ = [
 FORMAT = "convoy"
 #: The format of an artifact with dynamic sizes (`convoy_runtime.dynamic.manifest`).
 DYNAMIC_FORMAT = "convoy-dynamic"
-FORMAT_VERSION = 13
+FORMAT_VERSION = 14
 ABI_VERSION = 4
 MANIFEST = "manifest.json"
 #: The member that has the alternatives of graphs: few loads read it.
@@ -183,12 +183,25 @@ class Manifest:
     weights: tuple[TensorSpec, ...] = field(metadata=about("The model's weights."))
     prepared: tuple[TensorSpec, ...] = field(metadata=about("The prepared weights."))
     arena_bytes: int = field(
-        metadata=about("The size of the memory for the temporaries of a run.", COUNT)
+        metadata=about(
+            "The size of the memory for the temporaries of a run, and for its outputs if "
+            "`output_offsets` places them there.",
+            COUNT,
+        )
+    )
+    output_offsets: tuple[int, ...] = field(
+        default=(),
+        metadata=about(
+            "Where each of `outputs` is in the arena, in bytes; empty if outputs have memory of "
+            "their own. Until a run writes an output, temporaries may have its bytes.",
+            COUNTS,
+            OMITTED,
+        ),
     )
     live_bytes: int = field(
         default=0,
         metadata=about(
-            "The largest number of bytes of temporaries that are live at the same time, a lower "
+            "The largest number of bytes in the arena that are live at the same time, a lower "
             "bound of `arena_bytes`; 0 if unknown.",
             COUNT,
             OMITTED,
@@ -221,7 +234,7 @@ class Manifest:
     live: tuple[int, ...] = field(
         default=(),
         metadata=about(
-            "The bytes of temporaries that are live during each of `steps`; empty if unknown.",
+            "The bytes in the arena that are live during each of `steps`; empty if unknown.",
             COUNTS,
             OMITTED,
         ),
@@ -292,6 +305,11 @@ class Manifest:
     def called_graphs(self) -> tuple[int, ...]:
         """The graphs that `convoy_main` calls, in the order of their first calls."""
         return tuple(dict.fromkeys(call.graph for call in self.calls))
+
+    @property
+    def own_outputs(self) -> tuple[TensorSpec, ...]:
+        """The outputs that are not in the arena."""
+        return () if self.output_offsets else self.outputs
 
     def to_json(self) -> str:
         """The text of manifest.json. The inverse of `manifest_reader.read_manifest`."""

@@ -33,6 +33,8 @@ __all__ = [
     "read_manifest_tree",
 ]
 
+#: The alignment of buffers in an arena, in bytes.
+_ALIGNMENT = 256
 #: ASCII characters with no special meaning to file systems and shells.
 _MEMBER = re.compile(r"[A-Za-z0-9_.-]{1,255}(?:/[A-Za-z0-9_.-]{1,255})*", re.ASCII)
 
@@ -144,6 +146,28 @@ def _check_strides(spec: TensorSpec, name: str, may_permute: bool, document: Doc
     raise document.error(f"{name}.strides", f"expected {expected}, got {shown(spec.strides)}")
 
 
+def _check_offsets(manifest: Manifest, document: Document) -> None:
+    """Checks that the outputs are next to each other in the arena."""
+    offsets, outputs, name = manifest.output_offsets, manifest.outputs, "output_offsets"
+    if not offsets:
+        return
+    if manifest.target != "cuda":
+        raise document.error(name, f"expected none for target {manifest.target}, got {offsets[0]}")
+    if len(offsets) != len(outputs):
+        problem = f"expected a number for each of {len(outputs)} outputs, got {len(offsets)}"
+        raise document.error(name, problem)
+    end = 0
+    for index in sorted(range(len(offsets)), key=lambda each: (offsets[each], outputs[each].bytes)):
+        last = manifest.arena_bytes - outputs[index].bytes
+        if offsets[index] % _ALIGNMENT or not end <= offsets[index] <= last:
+            problem = (
+                f"expected a multiple of {_ALIGNMENT} from {end}, the end of the output before it, "
+                f"to {last}, where it ends with the arena, got {offsets[index]}"
+            )
+            raise document.error(f"{name}[{index}]", problem)
+        end = offsets[index] + outputs[index].bytes
+
+
 def _check(manifest: Manifest, document: Document) -> None:
     """Checks across fields: names are unique, indices are in range, required members are listed."""
     for name in ("inputs", "outputs", "weights", "prepared"):
@@ -185,6 +209,7 @@ def _check(manifest: Manifest, document: Document) -> None:
             f"expected a number for each of {len(manifest.steps)} steps, got {len(manifest.live)}"
         )
         raise document.error("live", problem)
+    _check_offsets(manifest, document)
     weights = {spec.name for spec in manifest.weights}
     for key, names in (("constants", manifest.constants), ("aliases", manifest.aliases.values())):
         for name in names:

@@ -55,6 +55,12 @@ CUDA = affine_manifest(
     cudnn=Cudnn(91900, 90000, "float16"),
 )
 
+IN_ARENA = replace(
+    CUDA,
+    outputs=tuple(TensorSpec(name, (100,), "float32") for name in "ab"),
+    arena_bytes=1000,
+    output_offsets=(512, 0),
+)
 KERNEL = GraphKernel("g_32x64", "32x64", grid=4, block=128, shared_bytes=65536, chip="sm_80")
 WITH_KERNEL = replace(
     CUDA,
@@ -90,10 +96,35 @@ WITH_STRIDES = affine_manifest(
 
 @pytest.mark.parametrize(
     "manifest",
-    [CUDA, WITH_KERNEL, WITH_MAP, ONLY_KERNEL, WITH_STRIDES, affine_manifest(files=FILES)],
+    [
+        CUDA,
+        IN_ARENA,
+        WITH_KERNEL,
+        WITH_MAP,
+        ONLY_KERNEL,
+        WITH_STRIDES,
+        affine_manifest(files=FILES),
+    ],
 )
 def test_round_trip(manifest: Manifest) -> None:
     assert read_manifest(manifest.to_json()) == manifest
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"output_offsets": (0,)}, "output_offsets: expected a number for each of 2 outputs, got 1"),
+        ({"output_offsets": (0, 256)}, "output_offsets[1]: expected a multiple of 256 from 400, "
+         "the end of the output before it, to 600, where it ends with the arena, got 256"),
+        ({"output_offsets": (512, 8)}, "output_offsets[1]: expected a multiple of 256 from 0"),
+        ({"output_offsets": (768, 0)}, "output_offsets[0]: expected a multiple of 256 from 400"),
+        ({"target": "cpu"}, "output_offsets: expected none for target cpu, got 512"),
+    ],
+)  # fmt: skip
+def test_offsets_of_outputs(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArtifactError) as caught:
+        read_manifest(replace(IN_ARENA, **change).to_json())
+    assert message in str(caught.value)
 
 
 def test_order_in_memory() -> None:

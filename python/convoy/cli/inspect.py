@@ -216,11 +216,12 @@ def _device_memory(artifact: Artifact) -> str:
 
     manifest = artifact.manifest
     parts = {
-        "arena": manifest.arena_bytes,
+        "arena with outputs" if manifest.output_offsets else "arena": manifest.arena_bytes,
         "prepared weights": sum(spec.bytes for spec in manifest.prepared),
         "inputs": sum(spec.bytes for spec in manifest.inputs),
-        "outputs": sum(spec.bytes for spec in manifest.outputs),
     }
+    if manifest.own_outputs:
+        parts["outputs"] = sum(spec.bytes for spec in manifest.own_outputs)
     workspaces = [plan.report.workspace_bytes for plan in shipped_plans(artifact)]
     if workspaces:
         parts["largest workspace"] = max(workspaces)

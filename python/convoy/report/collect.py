@@ -85,8 +85,12 @@ def collect_report(
         memory={
             "prepared weights": sum(spec.bytes for spec in manifest.prepared),
             "inputs": sum(spec.bytes for spec in manifest.inputs),
-            "outputs": sum(spec.bytes for spec in manifest.outputs),
-        },
+        }
+        | (
+            {"outputs": sum(spec.bytes for spec in manifest.own_outputs)}
+            if manifest.own_outputs
+            else {}
+        ),
         arena_bytes=manifest.arena_bytes,
         form=profile.form if profile is not None else None,
         replay_microseconds=profile.replay_microseconds if profile is not None else None,

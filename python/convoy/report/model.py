@@ -185,7 +185,7 @@ class Report:
             artifact, or "none".
         gpu: The measured GPU, if any.
         memory: Device memory that is held during the whole program: name to bytes.
-        arena_bytes: The memory of all temporaries.
+        arena_bytes: The memory of all temporaries, and of outputs that are in the arena.
         form: The form of the CUDA graph; None if not measured.
         replay_microseconds: One replay of the program; None if not measured.
         steps: The calls of the program in order.

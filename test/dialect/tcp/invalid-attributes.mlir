@@ -25,6 +25,11 @@ func.func @arena(%x: memref<4xi8> {tcp.arena = "x"}) { return }
 
 // -----
 
+// expected-error@+1 {{'func.func' op expects 'tcp.arena_offset' to be an integer, but got "x"}}
+func.func @offset(%x: memref<4xf32> {tcp.arena_offset = "x"}) { return }
+
+// -----
+
 // expected-error@+1 {{'func.func' op expects 'tcp.unsigned' to be a unit attribute, but got "x"}}
 func.func @unsigned(%x: tensor<4xi8> {tcp.unsigned = "x"}) { return }
 

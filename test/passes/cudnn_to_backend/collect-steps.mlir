@@ -72,3 +72,20 @@ func.func @main(%runtime: !llvm.ptr, %x: memref<8xf32>, %arena: memref<48xi8> {t
   cudnn_backend.launch_kernel %runtime, kernel = 3 grid [1, 1, 1] block [32, 1, 1] shared 0 (%c) : memref<4xf32>
   return %ok : i32
 }
+
+// -----
+
+// Outputs that are in the arena live from their first step to the end.
+
+// CHECK: live = [16, 48, 32], output_offsets = [0], steps = [{kernel = 0 : i64}, {kernel = 1 : i64}, {kernel = 2 : i64}]
+module attributes {tcp.manifest = {output_offsets = [0]}} {
+  func.func @main(%runtime: !llvm.ptr, %x: memref<8xf32>, %y: memref<8xf32> {tcp.output = "0"}, %arena: memref<48xi8> {tcp.arena}) -> i32 {
+    %ok = arith.constant 0 : i32
+    %c32 = arith.constant 32 : index
+    %a = memref.view %arena[%c32][] {tcp.buffer = array<i64: 0, 16>} : memref<48xi8> to memref<4xf32>
+    cudnn_backend.launch_kernel %runtime, kernel = 0 grid [1, 1, 1] block [32, 1, 1] shared 0 (%x, %a) : memref<8xf32>, memref<4xf32>
+    cudnn_backend.launch_kernel %runtime, kernel = 1 grid [1, 1, 1] block [32, 1, 1] shared 0 (%a, %y) : memref<4xf32>, memref<8xf32>
+    cudnn_backend.launch_kernel %runtime, kernel = 2 grid [1, 1, 1] block [32, 1, 1] shared 0 (%x) : memref<8xf32>
+    return %ok : i32
+  }
+}

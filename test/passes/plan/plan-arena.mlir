@@ -128,3 +128,36 @@ func.func @end_first(%v: f32, %i: index) {
   memref.store %v, %d[%i] : memref<128xf32>
   return
 }
+
+// -----
+
+// The output is in the arena, where %a is until the output is written. %b lives with it.
+
+// CHECK-LABEL: func.func @outputs
+// CHECK-SAME:    %{{.*}}: memref<128xf32> {tcp.arena_offset = 0 : i64, tcp.output = "0"}, %[[ARENA:.*]]: memref<768xi8> {tcp.arena, tcp.live_bytes = 768 : i64}
+// CHECK:         arith.constant 0 : index
+// CHECK:         memref.view {{.*}} to memref<64xf32>
+// CHECK:         arith.constant 512 : index
+// CHECK:         memref.view {{.*}} to memref<64xf32>
+func.func @outputs(%x: memref<64xf32> {tcp.input = "x"}, %y: memref<128xf32> {tcp.output = "0"}) attributes {tcp.target = "cuda"} {
+  %a = memref.alloc() : memref<64xf32>
+  memref.copy %x, %a : memref<64xf32> to memref<64xf32>
+  %b = memref.alloc() : memref<64xf32>
+  memref.copy %a, %b : memref<64xf32> to memref<64xf32>
+  %v = memref.subview %y[64] [64] [1] : memref<128xf32> to memref<64xf32, strided<[1], offset: 64>>
+  memref.copy %b, %v : memref<64xf32> to memref<64xf32, strided<[1], offset: 64>>
+  memref.copy %b, %x : memref<64xf32> to memref<64xf32>
+  return
+}
+
+// -----
+
+// On the CPU a call writes into the caller's memory.
+
+// CHECK-LABEL: func.func @cpu_outputs
+// CHECK-NOT:     tcp.arena_offset
+// CHECK:         memref<0xi8> {tcp.arena
+func.func @cpu_outputs(%x: memref<64xf32> {tcp.input = "x"}, %y: memref<64xf32> {tcp.output = "0"}) attributes {tcp.target = "cpu"} {
+  memref.copy %x, %y : memref<64xf32> to memref<64xf32>
+  return
+}

@@ -104,6 +104,18 @@ def test_static_buffers(program: CudaProgram) -> None:
     assert repr(y) == "<DeviceArray float32[2, 3] on cuda:0>"
 
 
+def test_outputs_in_the_arena(artifact: Callable[..., Path]) -> None:
+    with convoy_runtime.load(artifact(arena=512, offsets=(256,)), poison=True) as program:
+        assert isinstance(program, CudaProgram)
+        (x,), (y,) = program.static_inputs, program.static_outputs
+        # The input and the prepared weight, which are 24 bytes, and the arena with the output.
+        assert program.device_bytes == 256 + 256 + 512
+        assert y.pointer == x.pointer + 256 + 256
+        np.testing.assert_array_equal(peek(program(upload(program, X))), reference(X))
+        np.testing.assert_array_equal(peek(y), reference(X))
+        np.testing.assert_array_equal(program.run_numpy(-X)[0], reference(-X))
+
+
 def test_dlpack_of_device_arrays(program: CudaProgram) -> None:
     before = len(memory._exported)
     x = upload(program, X)

@@ -57,6 +57,7 @@ def artifact(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., P
         kernel: str = "scaled_relu",
         weights: bool = True,
         arena: int = 24,
+        offsets: tuple[int, ...] = (),
         spec: TensorSpec = SPEC,
     ) -> Path:
         manifest = affine_manifest(
@@ -66,6 +67,7 @@ def artifact(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., P
             weights=(TensorSpec("w", (2, 3), "float32"),),
             prepared=(TensorSpec("w2", (2, 3), "float32"),),
             arena_bytes=arena,
+            output_offsets=offsets,
             kernels=(replace(SCALED_RELU, name=kernel),),
             cudnn=Cudnn(91900, 90000, "float32"),
         )

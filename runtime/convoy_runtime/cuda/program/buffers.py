@@ -98,12 +98,12 @@ class Buffers:
     def __init__(self, memory: ProgramMemory, manifest: Manifest) -> None:
         self.program_memory, self.memory = memory, memory.scratch
         _, pointers = carve(self.memory, _scratch(manifest))
-        ends = len(manifest.inputs), len(manifest.inputs) + len(manifest.outputs)
+        count, arena = len(manifest.inputs), pointers[-1]
         self.arguments = Arguments(
-            inputs=pointers[: ends[0]],
+            inputs=pointers[:count],
             prepared=[memory.prepared[key_of(spec)] for spec in manifest.prepared],
-            outputs=pointers[ends[0] : ends[1]],
-            arena=pointers[-1],
+            outputs=[arena + offset for offset in manifest.output_offsets] or pointers[count:-1],
+            arena=arena,
         )
         self.inputs = [
             (pointer, spec.bytes)
@@ -126,8 +126,8 @@ def key_of(spec: TensorSpec) -> str:
 
 
 def _scratch(manifest: Manifest) -> list[int]:
-    """The sizes of the inputs, the outputs and the arena."""
+    """The sizes of the inputs, the outputs outside of the arena, and the arena."""
     return [
-        *(spec.bytes for spec in (*manifest.inputs, *manifest.outputs)),
+        *(spec.bytes for spec in (*manifest.inputs, *manifest.own_outputs)),
         manifest.arena_bytes,
     ]

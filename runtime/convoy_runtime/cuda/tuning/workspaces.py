@@ -27,7 +27,7 @@ def has_large_workspace(manifest: Manifest) -> Callable[[Plan], bool]:
     Returns:
         The function.
     """
-    tensors = (*manifest.inputs, *manifest.outputs, *manifest.prepared)
+    tensors = (*manifest.inputs, *manifest.own_outputs, *manifest.prepared)
     memory = manifest.arena_bytes + sum(spec.bytes for spec in tensors)
     limit = max(_GRANULARITY, int(_LARGE_SHARE * memory))
     return lambda plan: plan.report.workspace_bytes > limit
