@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Fuses generics whose intermediate tensor has no other user, without duplicating computations.
+// Broadcasts are fused into all of their users.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -31,16 +32,27 @@ static bool isMove(linalg::GenericOp op) {
                       [](Operation &inner) { return isa<arith::ExtFOp, arith::TruncFOp>(inner); });
 }
 
+/// Whether `op` only repeats the elements of a smaller tensor. A user reads those instead, and what
+/// it reads takes less memory, however many users there are.
+static bool isBroadcast(linalg::GenericOp op) {
+  if (!isMove(op) || op.getNumReductionLoops() != 0 || op.getNumDpsInputs() != 1)
+    return false;
+  auto input = dyn_cast<RankedTensorType>(op.getDpsInputs()[0].getType());
+  return input && input.getNumElements() <
+                      cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
+}
+
 /// Fuses a producer whose only user reads each element once. A producer that is read repeatedly (by
 /// a broadcast or a window) is fused only if it computes nothing, and never into a reduction, whose
-/// loops would repeat its strided reads.
+/// loops would repeat its strided reads. A broadcast may have other users.
 static bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   // A producer before a loop would be computed in each step.
   if (!producer || !consumer || producer->getBlock() != consumer->getBlock())
     return false;
-  if (!llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer; }))
+  if (!isBroadcast(producer) &&
+      !llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer; }))
     return false;
   AffineMap map = consumer.getMatchingIndexingMap(operand);
   if (map.isPermutation())

@@ -77,6 +77,23 @@ func.func @broadcast_of_computed(%x: tensor<8x8xf32>, %s: tensor<8x1xf32>) -> te
   return %1 : tensor<8x8xf32>
 }
 
+// All users of a broadcast read the smaller tensor, also one that the broadcast is transposed for. What
+// is no elementwise op reads the broadcast.
+
+// CHECK-LABEL: func.func @broadcast_of_several
+// CHECK-SAME:    %{{.*}}: tensor<6x4x8xf32>, %{{.*}}: tensor<6x8x4xf32>, %[[S:.*]]: tensor<1x4x8xf32>
+// CHECK-NOT:     ins(%[[S]] : tensor<1x4x8xf32>)
+// CHECK-COUNT-2: linalg.generic {{.*}}%[[S]]{{.*}} tensor<1x4x8xf32>
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @broadcast_of_several(%x: tensor<6x4x8xf32>, %y: tensor<6x8x4xf32>, %s: tensor<1x4x8xf32>) -> (tensor<6x4x8xf32>, tensor<6x8x4xf32>) {
+  %0 = tcp.broadcast %s : tensor<1x4x8xf32> -> tensor<6x4x8xf32>
+  %1 = tcp.mul %x, %0 : tensor<6x4x8xf32>, tensor<6x4x8xf32> -> tensor<6x4x8xf32>
+  %2 = tcp.transpose %0 {perm = array<i64: 0, 2, 1>} : tensor<6x4x8xf32> -> tensor<6x8x4xf32>
+  %3 = tcp.sub %y, %2 : tensor<6x8x4xf32>, tensor<6x8x4xf32> -> tensor<6x8x4xf32>
+  return %1, %3 : tensor<6x4x8xf32>, tensor<6x8x4xf32>
+}
+
 // An op before a loop is not computed in each of its steps.
 
 // CHECK-LABEL: func.func @before_loop
