@@ -554,7 +554,10 @@ def TcpFlattenProductsPass : StaticShapesPass<"tcp-flatten-products", "::mlir::f
   let summary = "collapse batch dims of matrix products, and sink reshapes of products below elementwise ops";
   let description = [{
     cuDNN's matrix products have at most three dims, and a group is a chain without reshapes. A batch
-    of matrices that is multiplied by one matrix becomes one matrix. The reshape of a product or of a
+    of matrices that is multiplied by one matrix becomes one matrix. If a weight is the right factor,
+    and repeats along batch dims, the matrices that are multiplied by the same copy become one matrix
+    as well, with a transpose if these dims come first; then ops that move elements must read the
+    result, and the copies be larger than what is transposed. The reshape of a product or of a
     convolution, e.g. from pixels to tokens, does not sink below an elementwise op if another operand
     of that op is broadcast (unless it is a single row), is a constant, or is a product or a
     convolution too.

@@ -2,12 +2,13 @@
 
 // Collapses the batch dims of matrix products, and sinks reshapes of products and convolutions
 // below elementwise ops: cuDNN's matrix products have at most three dims, and a group is a chain
-// without reshapes.
+// without reshapes. Before that, products with a weight that repeats get one copy of it.
 
 #include "dialect/tcp/TcpShapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
+#include "passes/normalize/RepeatedFactors.h"
 #include "passes/normalize/Weights.h"
 
 namespace convoy {
@@ -135,6 +136,7 @@ struct SinkReshape : public OpRewritePattern<ReshapeOp> {
 } // namespace
 
 void FlattenProductsPass::runOnStaticShapes() {
+  mergeRepeatedFactors(getOperation());
   RewritePatternSet patterns(&getContext());
   patterns.add<FlattenRows, FlattenBatch, SinkReshape>(&getContext());
   ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());

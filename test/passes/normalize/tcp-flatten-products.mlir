@@ -151,3 +151,56 @@ func.func @tokens(%x: tensor<2x4x4x8xf16>, %w: tensor<8x3x3x1xf16>, %b: tensor<1
   %4 = tcp.add %r, %3 : tensor<2x16x8xf16>, tensor<2x16x8xf16> -> tensor<2x16x8xf16>
   return %4 : tensor<2x16x8xf16>
 }
+
+// A weight that repeats for each sentence is multiplied once by the rows of all sentences, and the ops
+// that read the result by index read it in the other order.
+// CHECK-LABEL: func.func @sentences(
+// CHECK-SAME:    %[[X:.*]]: tensor<24x16x8xf16>, %[[W:.*]]: tensor<3x64x8xf16>
+// CHECK-DAG: %[[A:.*]] = tcp.reshape %[[X]] : tensor<24x16x8xf16> -> tensor<8x3x16x8xf16>
+// CHECK-DAG: %[[T:.*]] = tcp.transpose %[[A]] {perm = array<i64: 1, 0, 2, 3>} : tensor<8x3x16x8xf16> -> tensor<3x8x16x8xf16>
+// CHECK-DAG: %[[R:.*]] = tcp.reshape %[[T]] : tensor<3x8x16x8xf16> -> tensor<3x128x8xf16>
+// CHECK: %[[P:.*]] = tcp.matmul %[[R]], %{{.*}} : tensor<3x128x8xf16>, tensor<3x8x64xf16> -> tensor<3x128x64xf16>
+// CHECK: %[[S:.*]] = tcp.reshape %[[P]] : tensor<3x128x64xf16> -> tensor<3x8x16x64xf16>
+// CHECK: %[[B:.*]] = tcp.transpose %[[S]] {perm = array<i64: 1, 0, 2, 3>} : tensor<3x8x16x64xf16> -> tensor<8x3x16x64xf16>
+// CHECK: %[[Y:.*]] = tcp.reshape %[[B]] : tensor<8x3x16x64xf16> -> tensor<24x16x64xf16>
+// CHECK: tcp.gather %[[Y]]
+func.func @sentences(%x: tensor<24x16x8xf16>, %w: tensor<3x64x8xf16> {tcp.weight = "w"}, %i: tensor<24x16x16xi64>) -> tensor<24x16x16xf16> {
+  %0 = tcp.reshape %w : tensor<3x64x8xf16> -> tensor<1x3x64x8xf16>
+  %1 = tcp.broadcast %0 : tensor<1x3x64x8xf16> -> tensor<8x3x64x8xf16>
+  %2 = tcp.reshape %1 : tensor<8x3x64x8xf16> -> tensor<24x64x8xf16>
+  %3 = tcp.transpose %2 {perm = array<i64: 0, 2, 1>} : tensor<24x64x8xf16> -> tensor<24x8x64xf16>
+  %4 = tcp.matmul %x, %3 : tensor<24x16x8xf16>, tensor<24x8x64xf16> -> tensor<24x16x64xf16>
+  %5 = tcp.gather %4, %i {dim = 2 : index} : tensor<24x16x64xf16>, tensor<24x16x16xi64> -> tensor<24x16x16xf16>
+  return %5 : tensor<24x16x16xf16>
+}
+
+// If the copies of a matrix are next to each other, nothing is transposed. A dim may also repeat because
+// the product broadcasts.
+// CHECK-LABEL: func.func @neighbors(
+// CHECK-SAME:    %[[X:.*]]: tensor<3x8x4x8xf32>
+// CHECK: %[[R:.*]] = tcp.reshape %[[X]] : tensor<3x8x4x8xf32> -> tensor<3x32x8xf32>
+// CHECK: %[[P:.*]] = tcp.matmul %[[R]], %{{.*}} : tensor<3x32x8xf32>, tensor<3x8x6xf32> -> tensor<3x32x6xf32>
+// CHECK: tcp.reshape %[[P]] : tensor<3x32x6xf32> -> tensor<3x8x4x6xf32>
+func.func @neighbors(%x: tensor<3x8x4x8xf32>, %w: tensor<3x1x8x6xf32> {tcp.weight = "w"}) -> tensor<3x8x4x6xf32> {
+  %0 = tcp.matmul %x, %w : tensor<3x8x4x8xf32>, tensor<3x1x8x6xf32> -> tensor<3x8x4x6xf32>
+  %1 = tcp.softmax %0 {dim = 3 : i64} : tensor<3x8x4x6xf32> -> tensor<3x8x4x6xf32>
+  return %1 : tensor<3x8x4x6xf32>
+}
+
+// The copies stay where transposes would take longer than reading them: if the result is not read by
+// index, or if they are smaller than the left factor; and where the weight does not repeat.
+// CHECK-LABEL: func.func @copies(
+// CHECK: tcp.matmul {{.*}} : tensor<24x16x8xf16>, tensor<24x8x64xf16> -> tensor<24x16x64xf16>
+// CHECK: tcp.matmul {{.*}} : tensor<24x64x8xf16>, tensor<24x8x64xf16> -> tensor<24x64x64xf16>
+// CHECK: tcp.matmul {{.*}} : tensor<24x16x8xf16>, tensor<24x8x64xf16> -> tensor<24x16x64xf16>
+func.func @copies(%x: tensor<24x16x8xf16>, %z: tensor<24x64x8xf16>, %w: tensor<1x3x8x64xf16> {tcp.weight = "w"}, %v: tensor<24x8x64xf16> {tcp.weight = "v"}) -> (tensor<24x16x64xf16>, tensor<24x64x2xf16>, tensor<24x16x2xf16>) {
+  %0 = tcp.broadcast %w : tensor<1x3x8x64xf16> -> tensor<8x3x8x64xf16>
+  %1 = tcp.reshape %0 : tensor<8x3x8x64xf16> -> tensor<24x8x64xf16>
+  %2 = tcp.matmul %x, %1 : tensor<24x16x8xf16>, tensor<24x8x64xf16> -> tensor<24x16x64xf16>
+  %3 = tcp.softmax %2 {dim = 2 : i64} : tensor<24x16x64xf16> -> tensor<24x16x64xf16>
+  %4 = tcp.matmul %z, %1 : tensor<24x64x8xf16>, tensor<24x8x64xf16> -> tensor<24x64x64xf16>
+  %5 = tcp.slice %4 {sizes = array<i64: 24, 64, 2>, starts = array<i64: 0, 0, 0>, strides = array<i64: 1, 1, 1>} : tensor<24x64x64xf16> -> tensor<24x64x2xf16>
+  %6 = tcp.matmul %x, %v : tensor<24x16x8xf16>, tensor<24x8x64xf16> -> tensor<24x16x64xf16>
+  %7 = tcp.slice %6 {sizes = array<i64: 24, 16, 2>, starts = array<i64: 0, 0, 0>, strides = array<i64: 1, 1, 1>} : tensor<24x16x64xf16> -> tensor<24x16x2xf16>
+  return %3, %5, %7 : tensor<24x16x64xf16>, tensor<24x64x2xf16>, tensor<24x16x2xf16>
+}

@@ -15,7 +15,13 @@ from torch import Tensor
 from convoy.frontend import ImportedModule, import_module
 from tools.convoy_opt import convoy_opt
 
-_TORCH = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+_TORCH = {
+    "f64": torch.float64,
+    "f32": torch.float32,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "i64": torch.int64,
+}
 
 
 def normalize(text: str, **options: str) -> str:
