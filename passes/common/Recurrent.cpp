@@ -12,8 +12,8 @@ using namespace convoy::tcp;
 namespace convoy {
 
 /// The number of sequences for which a kernel reads the weights once, and the largest number of
-/// bytes of weights that it reads again for further sequences in a step. The L2 cache of a large GPU
-/// delivers these bytes in 4 us, the time of a product and the kernel of the gates.
+/// bytes of weights that it reads again for further sequences in a step. The L2 cache of a large
+/// GPU delivers these bytes in 4 us, the time of a product and the kernel of the gates.
 static constexpr int64_t kSequences = 8, kMostTraffic = 16 << 20;
 
 namespace {
