@@ -42,8 +42,11 @@ def separate_returned_views(graph: torch.fx.Graph) -> set[torch.fx.Node]:
                     with graph.inserting_before(output):
                         copies[node] = graph.node_copy(node, inputs.__getitem__)
             output.replace_input_with(result, copies[result])
-        made.update(copy for node, copy in copies.items() if node is not base)
-    graph.eliminate_dead_code()
+        del copies[base]
+        made.update(copies.values())
+        for node in reversed(copies):
+            if not node.users:
+                graph.erase_node(node)
     return made
 
 
