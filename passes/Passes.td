@@ -1000,7 +1000,9 @@ def FuseReadsPass : Pass<"convoy-fuse-reads", "::mlir::func::FuncOp"> {
     there, also through reshapes. So `torch.roll` over two dims, which is slices and concats, is one
     kernel with the transpose after it, as are the halves of a rotary embedding and the pixels that a
     patch merges. A generic that reads a result that is computed by index, as that of a concat, reads
-    it by index too.
+    it by index too. Sums and products are fused like moves if there is one read, about as many
+    elements are read as there are, and the reader is no concat into which the result could be
+    written: relative positions that are added to a part of the scores of attention.
 
     ```mlir
     %low = linalg.generic ins(%x : tensor<8x64xf16>) {...} -> tensor<8x32xf16> // x[:, 32:]

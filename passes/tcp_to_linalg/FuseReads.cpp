@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Fuses ops that move elements into the generics that read their results by index, e.g. slices into
-// a concat, so that no copy of a tensor exists only to be read once more.
+// a concat, so that no copy of a tensor exists only to be read once more. Sums and products are
+// fused too, if their reader reads them about once.
 
 #include "dialect/tcp/TcpOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -10,6 +11,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
+#include "passes/tcp_to_linalg/Moves.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_FUSEREADSPASS
@@ -39,43 +41,6 @@ static size_t numOps(linalg::LinalgOp op) {
   size_t count = 0;
   op.getBlock()->walk([&](Operation *) { ++count; });
   return count;
-}
-
-/// Whether an op of a body costs less than to write and read its result.
-static bool isCheap(Operation *op) {
-  if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, arith::SelectOp, arith::ConstantOp,
-          arith::CmpIOp, linalg::IndexOp, linalg::YieldOp, tensor::ExtractOp, affine::AffineApplyOp,
-          scf::IfOp, scf::YieldOp>(op))
-    return true;
-  return isa<arith::ArithDialect>(op->getDialect()) && op->getNumResults() == 1 &&
-         op->getResult(0).getType().isIndex();
-}
-
-static bool readsByIndex(linalg::LinalgOp op) {
-  return op.getBlock()
-      ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
-      .wasInterrupted();
-}
-
-/// Whether `op` moves elements, each of which is computed from its index alone. An op that reads
-/// along another dim than it writes is faster as a kernel of its own.
-static bool isMove(linalg::LinalgOp op) {
-  if (op->getNumResults() != 1 || op.getNumReductionLoops() != 0 ||
-      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() ||
-      op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) || op.getNumLoops() == 0)
-    return false;
-  unsigned last = op.getNumLoops() - 1;
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    ArrayRef<AffineExpr> results = op.getMatchingIndexingMap(input).getResults();
-    if (llvm::any_of(results.drop_back(results.empty() ? 0 : 1),
-                     [&](AffineExpr expr) { return expr.isFunctionOfDim(last); }))
-      return false;
-  }
-  return !op.getBlock()
-              ->walk([](Operation *inner) {
-                return isCheap(inner) ? WalkResult::advance() : WalkResult::interrupt();
-              })
-              .wasInterrupted();
 }
 
 /// The uses of `value` and of its reshapes.
@@ -224,7 +189,7 @@ static bool isElementwiseInput(OpOperand &use, Block *block) {
 static bool fuse(linalg::LinalgOp move) {
   Block *block = move->getBlock();
   SmallVector<OpOperand *> uses = usesOf(move->getResult(0));
-  if (uses.empty())
+  if (uses.empty() || !isWorthwhile(move, uses))
     return false;
   SmallPtrSet<Operation *, 4> readers;
   for (OpOperand *use : uses)

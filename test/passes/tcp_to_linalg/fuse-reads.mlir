@@ -71,6 +71,44 @@ func.func @apart(%x: tensor<8x4xf16>, %y: tensor<4x8xf16>) -> (tensor<4x16xf16>,
   return %1, %3, %5, %4 : tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x8xf16>
 }
 
+// Positions that are added to a part of the scores: one kernel, although they are read along another
+// dim, because each is read for several rows.
+// CHECK-LABEL: func.func @positions(
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @positions(%s: tensor<9x13xf16>, %h: tensor<4x2x3xf16>, %w: tensor<4x4x2xf16>) -> tensor<9x13xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.reshape %h : tensor<4x2x3xf16> -> tensor<4x2x3x1xf16>
+  %2 = tcp.reshape %w : tensor<4x4x2xf16> -> tensor<4x1x4x2xf16>
+  %3 = tcp.transpose %2 {perm = array<i64: 0, 3, 1, 2>} : tensor<4x1x4x2xf16> -> tensor<4x2x1x4xf16>
+  %4 = tcp.add %0, %3 : tensor<4x2x3x1xf16>, tensor<4x2x1x4xf16> -> tensor<4x2x3x4xf16>
+  %5 = tcp.reshape %4 : tensor<4x2x3x4xf16> -> tensor<8x12xf16>
+  %6 = tcp.slice %s {sizes = array<i64: 8, 12>, starts = array<i64: 1, 1>, strides = array<i64: 1, 1>} : tensor<9x13xf16> -> tensor<8x12xf16>
+  %7 = tcp.add %6, %5 : tensor<8x12xf16>, tensor<8x12xf16> -> tensor<8x12xf16>
+  %8 = tcp.slice %s {sizes = array<i64: 8, 1>, starts = array<i64: 1, 0>, strides = array<i64: 1, 1>} : tensor<9x13xf16> -> tensor<8x1xf16>
+  %9 = tcp.concat %8, %7 {dim = 1 : i64} : tensor<8x1xf16>, tensor<8x12xf16> -> tensor<8x13xf16>
+  %10 = tcp.slice %s {sizes = array<i64: 1, 13>, starts = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<9x13xf16> -> tensor<1x13xf16>
+  %11 = tcp.concat %10, %9 {dim = 0 : i64} : tensor<1x13xf16>, tensor<8x13xf16> -> tensor<9x13xf16>
+  return %11 : tensor<9x13xf16>
+}
+
+// Stay: a sum that a concat copies, because its kernel may write into the concat; one that a gather
+// reads more often than it has elements; and one that two ops read.
+// CHECK-LABEL: func.func @sums_apart(
+// CHECK-COUNT-7: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @sums_apart(%x: tensor<4x8xf16>, %y: tensor<4x8xf16>, %i: tensor<64xi64>) -> (tensor<4x16xf16>, tensor<64x8xf16>, tensor<5x8xf16>, tensor<5x8xf16>) attributes {tcp.target = "cuda"} {
+  %0 = tcp.add %x, %y : tensor<4x8xf16>, tensor<4x8xf16> -> tensor<4x8xf16>
+  %1 = tcp.concat %y, %0 {dim = 1 : i64} : tensor<4x8xf16>, tensor<4x8xf16> -> tensor<4x16xf16>
+  %2 = tcp.mul %x, %y : tensor<4x8xf16>, tensor<4x8xf16> -> tensor<4x8xf16>
+  %3 = tcp.index_select %2, %i {dim = 0 : index} : tensor<4x8xf16>, tensor<64xi64> -> tensor<64x8xf16>
+  %4 = tcp.sub %x, %y : tensor<4x8xf16>, tensor<4x8xf16> -> tensor<4x8xf16>
+  %5 = tcp.pad %4 {high = array<i64: 1, 0>, interior = array<i64: 0, 0>, low = array<i64: 0, 0>, value = 0.0 : f64} : tensor<4x8xf16> -> tensor<5x8xf16>
+  %6 = tcp.pad %4 {high = array<i64: 0, 0>, interior = array<i64: 0, 0>, low = array<i64: 1, 0>, value = 0.0 : f64} : tensor<4x8xf16> -> tensor<5x8xf16>
+  return %1, %3, %5, %6 : tensor<4x16xf16>, tensor<64x8xf16>, tensor<5x8xf16>, tensor<5x8xf16>
+}
+
 // Each concat of slices doubles the reads of the one before it, up to a bound.
 // CHECK-LABEL: func.func @many(
 // CHECK-COUNT-2: linalg.generic

@@ -57,7 +57,16 @@ def _twice(x: Tensor) -> tuple[Tensor, Tensor]:
     return torch.cat([part, x], 1), torch.cat([x, part], 1)
 
 
-_FUNCTIONS = {_windows: 1, _image: 1, _merge: 1, _rotary: 1, _nested: 1, _twice: 2}
+def _positions(x: Tensor) -> Tensor:
+    """Relative positions that are added to a part of the scores, as in MViT."""
+    scores = x.reshape(2, 9, 16).clone()
+    height, width = scores[:, 0, :6].reshape(2, 2, 3), scores[0, 1:5, :5]
+    rows = height[:, :, None, :, None] + width[None, None, :, None, :]
+    scores[:, 1:, 1:] += rows.reshape(2, 8, 15)
+    return scores
+
+
+_FUNCTIONS = {_positions: 1, _windows: 1, _image: 1, _merge: 1, _rotary: 1, _nested: 1, _twice: 2}
 
 
 @pytest.mark.parametrize("function", _FUNCTIONS)
