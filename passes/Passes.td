@@ -606,6 +606,40 @@ def TcpMergeProductsPass : StaticShapesPass<"tcp-merge-products", "::mlir::func:
   let statistics = [Statistic<"mergedCount", "merged products", "number of products that were merged with others">];
 }
 
+def TcpUndilateConvsPass : StaticShapesPass<"tcp-undilate-convs", "::mlir::func::FuncOp"> {
+  let summary = "compute strided transposed convolutions without zeros between elements (cuda)";
+  let description = [{
+    A convolution of an input with zeros between its elements, to which
+    `tcp-decompose-conv-transpose` converts, multiplies mostly by zeros, and the zeros take memory.
+    It is channels-last, with weights, and without groups and dilation.
+
+    Over two spatial dims, with pixels of multiples of 16 bytes and equal padding on both sides, it
+    becomes the gradient of a convolution, which cuDNN computes with an epilogue. Otherwise it
+    becomes a convolution of the elements alone, whose channels are those of the pixels between two
+    elements. Elementwise ops with rows of weights, such as a bias, move before the pixels are put in
+    order. If only the last spatial dim has a stride, they are in order already. Else they are
+    copied, if the convolution does not have more filters than channels.
+
+    ```mlir
+    %0 = tcp.pad %x {high = array<i64: 0, 0, 0>, interior = array<i64: 0, 1, 0>, low = array<i64: 0, 0, 0>, value = 0.0 : f64}
+        : tensor<1x8x4xf32> -> tensor<1x15x4xf32>
+    %y = tcp.conv1d %0, %w {channels_last, dilation = array<i64: 1>, pad = array<i64: 1, 1>, stride = array<i64: 1>}
+        : tensor<1x15x4xf32>, tensor<2x2x4xf32> -> tensor<1x16x2xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    // %v: the filters of the even outputs, then those of the odd ones
+    %0 = tcp.conv1d %x, %v {channels_last, dilation = array<i64: 1>, pad = array<i64: 0, 0>, stride = array<i64: 1>}
+        : tensor<1x8x4xf32>, tensor<4x1x4xf32> -> tensor<1x8x4xf32>
+    %y = tcp.reshape %0 : tensor<1x8x4xf32> -> tensor<1x16x2xf32>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+  let statistics = [Statistic<"undilatedCount", "undilated convolutions", "number of convolutions that read no zeros between elements">];
+}
+
 def TcpPadChannelsPass : StaticShapesPass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
   let summary = "pad channel counts for which cuDNN has no fast kernel (cuda)";
   let description = [{

@@ -81,7 +81,7 @@ def Tcp_ConvBackwardDataOp
     The gradient of the input, from the gradient of the output and the weights of a convolution with
     these attributes (aten.convolution_backward). The result has the input's shape, which the
     operands do not determine if the stride is above 1. `tcp.conv_transpose` is the same computation
-    as the forward op of a network; only this op becomes a gradient in cuDNN.
+    as the forward op of a network.
 
     **Constraints**
 

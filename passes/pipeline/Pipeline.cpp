@@ -72,6 +72,7 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
     // Equal reshapes of an input are one value then.
     simplify();
     pm.addNestedPass<func::FuncOp>(createTcpMergeProductsPass());
+    pm.addNestedPass<func::FuncOp>(createTcpUndilateConvsPass());
     pm.addNestedPass<func::FuncOp>(createTcpPadChannelsPass({options.allowTf32}));
     pm.addNestedPass<func::FuncOp>(createTcpAlignChannelsPass({options.allowTf32}));
   }

@@ -54,6 +54,32 @@ class _Normalized(nn.Module):
         return self.head(self.skip(x) + y)
 
 
+class _Wide(nn.Module):
+    """A result that is larger than the temporaries, of which it has the memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.enter = nn.Conv2d(8, 64, 3, padding=1)
+        self.narrow = nn.Conv2d(64, 8, 1)
+        self.leave = nn.Conv2d(8, 128, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.leave(torch.relu(self.narrow(torch.relu(self.enter(x)))))
+
+
+class _Generator(nn.Module):
+    """Transposed convolutions, as of a generator of images."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.enter = nn.Conv2d(8, 64, 3, stride=2, padding=1)
+        self.up = nn.ConvTranspose2d(64, 32, 4, 2, 1)
+        self.last = nn.ConvTranspose2d(32, 3, 4, 2, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.tanh(self.last(torch.relu(self.up(torch.relu(self.enter(x))))))
+
+
 def _manifest(convoy_opt: Callable[..., str], text: str) -> tuple[int, int]:
     """The bytes of the arena, and those that are live at its peak."""
     plan = convoy_opt(text, "--convoy-pipeline=from=tcp to=plan target=cuda dtype=f16")
@@ -69,13 +95,17 @@ _PEAKS = {
     _Separable: 128 + 128 + 16,
     # The norm in place of the input, the skip connection, and the convolution.
     _Normalized: 256 + 128 + 128,
+    # What the last convolution reads and writes.
+    _Wide: 8 + 128,
+    # What the first transposed convolution reads, at half the size, and writes.
+    _Generator: 16 + 32,
 }
 
 
 @pytest.mark.parametrize("module", _PEAKS)
 def test_peak(module: type[nn.Module], convoy_opt: Callable[..., str]) -> None:
-    inputs = (torch.randn(1, 8, 96, 96).to(memory_format=torch.channels_last),)
-    imported = import_module(module().eval(), inputs)
+    inputs = (torch.randn(1, 8, 96, 96).half().to(memory_format=torch.channels_last),)
+    imported = import_module(module().half().eval(), inputs)
     arena, live = _manifest(convoy_opt, imported.text)
     assert arena == live
     # The statistics of a norm are some kB.
