@@ -148,10 +148,16 @@ static Part opsOf(ArrayRef<GraphStep> steps) {
   return llvm::map_to_vector(steps, [](const GraphStep &step) -> Operation * { return step.op; });
 }
 
+/// Whether the operations after the anchor may be another graph.
+static bool canBeCut(const GraphForm &form) {
+  auto conv = dyn_cast_or_null<ConvolutionOp>(form.anchor);
+  return form.isLinear() || (conv && conv.getMode() == ConvolutionMode::Dgrad);
+}
+
 void Alternatives::addCuts(GraphOp source, bool reordered) {
   std::string reason;
   std::optional<GraphForm> form = matchGraph(source, reason);
-  assert(form && form->isLinear() && "a reordered graph has a form");
+  assert(form && canBeCut(*form) && "a reordered graph has a form");
   Part before = opsOf(form->at(Position::Prologue)), after = opsOf(form->at(Position::Operand)),
        epilogue = opsOf(form->at(Position::Epilogue));
   bool biasFirst = !epilogue.empty() && isBias(form->at(Position::Epilogue).front());
@@ -216,13 +222,14 @@ void Alternatives::addOrder(const GraphForm &form, bool biasFirst) {
 void Alternatives::add() {
   std::string reason;
   std::optional<GraphForm> form = matchGraph(graph, reason);
-  if (!form || !form->isLinear())
-    return remark("no alternatives: " + (!form          ? reason
-                                         : form->anchor ? "a pooling or gradient cannot be split"
-                                                        : "the graph has no anchor"));
+  if (!form || !canBeCut(*form))
+    return remark("no alternatives: " + (!form ? reason
+                                         : form->anchor
+                                             ? "a pooling or a gradient of weights cannot be split"
+                                             : "the graph has no anchor"));
   names.insert(form->pattern());
   addCuts(graph, /*reordered=*/false);
-  if (!isa<ConvolutionOp>(form->anchor))
+  if (!form->isLinear() || !isa<ConvolutionOp>(form->anchor))
     return;
   for (bool biasFirst : {false, true})
     addOrder(*form, biasFirst);

@@ -37,10 +37,10 @@ cudnn.graph @pointwise(%x: !l) -> !l {
   %0 = cudnn.pointwise neg(%x) type = f32 : !l -> !l
   cudnn.return %0 : !l
 }
-// expected-remark @+1 {{no alternatives: a pooling or gradient cannot be split}}
-cudnn.graph @gradient(%y: !l, %w: !k) -> !l {
-  %0 = cudnn.convolution(%y, %w) mode = dgrad type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !l, !k -> !l
-  cudnn.return %0 : !l
+// expected-remark @+1 {{no alternatives: a pooling or a gradient of weights cannot be split}}
+cudnn.graph @gradient(%x: !l, %y: !l) -> !k {
+  %0 = cudnn.convolution(%x, %y) mode = wgrad type = f32 spatial_stride = [1, 1] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !l, !l -> !k
+  cudnn.return %0 : !k
 }
 // expected-remark @+1 {{no alternatives: expects the last operation's result as the only result}}
 cudnn.graph @beside(%x: !l, %w: !k, %z: !l) -> (!l, !l) {

@@ -133,3 +133,24 @@ cudnn.graph @identity(%x: !t, %w: !w, %b: !b) -> !t {
   %2 = cudnn.pointwise identity(%1) type = f32 : !v -> !t
   cudnn.return %2 : !t
 }
+
+// -----
+
+// The gradient of an input has more engines without a bias.
+// CHECK-LABEL: cudnn.graph @gradient(
+// CHECK: cudnn.graph @dgrad2d_0(
+// CHECK: cudnn.graph @bias_relu_0(
+// CHECK: cudnn.alternative @gradient "dgrad2d | bias+relu"
+// CHECK: cudnn.step @dgrad2d_0(
+// CHECK: cudnn.step @bias_relu_0(
+!t = !cudnn.tensor_desc<2x64x8x8xf16, NHWC>
+!d = !cudnn.tensor_desc<2x64x4x4xf16, NHWC>
+!w = !cudnn.tensor_desc<64x64x4x4xf16, NHWC>
+!b = !cudnn.tensor_desc<1x64x1x1xf16, NHWC>
+!f = !cudnn.tensor_desc<2x64x8x8xf32, NHWC>
+cudnn.graph @gradient(%y: !d, %w: !w, %b: !b) -> !t {
+  %0 = cudnn.convolution(%y, %w) mode = dgrad type = f32 spatial_stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !d, !w -> !f
+  %1 = cudnn.pointwise add(%0, %b) type = f32 : !f, !b -> !f
+  %2 = cudnn.pointwise relu_fwd(%1) type = f32 : !f -> !t
+  cudnn.return %2 : !t
+}
