@@ -13,7 +13,7 @@ from runtime_fixtures import PREPARED, affine_manifest, reference
 
 from convoy.artifact import write_artifact
 from convoy_runtime.__main__ import _progress, main
-from convoy_runtime.manifest import FORMAT_VERSION, Cudnn, TensorSpec
+from convoy_runtime.manifest import ABI_VERSION, FORMAT_VERSION, Cudnn, TensorSpec
 from convoy_runtime.random_arrays import random_array
 
 X = np.array([[1, 2, 3], [-4, -5, 6]], np.float32)
@@ -22,7 +22,10 @@ X = np.array([[1, 2, 3], [-4, -5, 6]], np.float32)
 def test_info(affine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(affine)]) == 0
     printed = capsys.readouterr().out
-    assert f"target cpu, format {FORMAT_VERSION}, ABI 3, produced by convoy test\n" in printed
+    assert (
+        f"target cpu, format {FORMAT_VERSION}, ABI {ABI_VERSION}, produced by convoy test\n"
+        in printed
+    )
     assert (
         "input x: float32[2, 3]\noutput y: float32[2, 3]\n3 weights, 2 prepared, arena "
         "of 64 bytes\n"

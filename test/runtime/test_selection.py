@@ -117,7 +117,7 @@ def choose(
             calls=[SimpleNamespace(graph=index) for index in calls],
             arena_bytes=arena_bytes,
             inputs=[],
-            outputs=[],
+            own_outputs=[],
             prepared=[],
         ),
         queue=SimpleNamespace(driver=None, stream=0),
