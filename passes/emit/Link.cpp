@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <mutex>
+#include <tuple>
 
 LLD_HAS_DRIVER(elf)
 
@@ -69,7 +70,7 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
     error = "cannot create a temporary folder: " + code.message();
     return false;
   }
-  scope_exit cleanUp([&] { sys::fs::remove_directories(folder); });
+  scope_exit cleanUp([&] { std::ignore = sys::fs::remove_directories(folder); });
   std::string scriptPath = (folder + "/exports.map").str(),
               libraryPath = (folder + "/native.so").str();
   if (!write(scriptPath, kVersionScript, error))
