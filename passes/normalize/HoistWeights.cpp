@@ -4,6 +4,7 @@
 // @main takes the results as arguments.
 
 #include "passes/Passes.h"
+#include "passes/normalize/OrderCost.h"
 #include "passes/normalize/Weights.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -115,11 +116,6 @@ std::string Names::unique(Value value) {
   for (int64_t i = 1; !taken.insert(candidate).second; ++i)
     candidate = name + "." + std::to_string(i);
   return candidate;
-}
-
-static int64_t bytesOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
 /// Whether a prepared weight would be much larger than the weights that it is computed from.

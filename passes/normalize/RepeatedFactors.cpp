@@ -7,6 +7,7 @@
 #include "passes/normalize/RepeatedFactors.h"
 #include "dialect/tcp/TcpShapes.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "passes/normalize/OrderCost.h"
 #include "passes/normalize/Weights.h"
 
 using namespace mlir;
@@ -91,11 +92,6 @@ static Parts batchParts(MatmulOp op) {
   return batch;
 }
 
-static int64_t bytesOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-}
-
 /// Whether ops that move elements read `value`, by its index: they can read another order as well.
 static bool isReadByIndex(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
@@ -103,17 +99,6 @@ static bool isReadByIndex(Value value) {
                ? isReadByIndex(user->getResult(0))
                : isa<GatherOp, IndexSelectOp, SliceOp, TransposeOp, PadOp, ConcatOp>(user);
   });
-}
-
-static Value reshaped(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) {
-  return ReshapeOp::create(builder, loc, withShape(value.getType(), shape), value);
-}
-
-static Value transposed(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> perm) {
-  if (isIdentityPermutation(perm))
-    return value;
-  auto shape = applyPermutation(shapeOf(value), perm);
-  return TransposeOp::create(builder, loc, withShape(value.getType(), shape), value, perm);
 }
 
 /// `parts`, then the last two dims of `value`.
@@ -173,7 +158,7 @@ static bool mergeRows(OpBuilder &builder, MatmulOp op) {
   builder.setInsertionPoint(op);
   Location loc = op.getLoc();
   Value rows = reshaped(builder, loc, op.getLhs(), withMatrix(sizes, op.getLhs()));
-  rows = transposed(builder, loc, rows, perm);
+  rows = permuted(builder, loc, rows, perm);
   int64_t height = copies * lhs[lhs.size() - 2];
   rows = reshaped(builder, loc, rows, {matrices, height, lhs.back()});
   Value product =
@@ -181,7 +166,7 @@ static bool mergeRows(OpBuilder &builder, MatmulOp op) {
                        rows, differentMatrices(builder, op, batch));
   SmallVector<int64_t> split = applyPermutation(withMatrix(sizes, op.getOutput()), perm);
   product = reshaped(builder, loc, product, split);
-  product = transposed(builder, loc, product, invertPermutationVector(perm));
+  product = permuted(builder, loc, product, invertPermutationVector(perm));
   op.replaceAllUsesWith(reshaped(builder, loc, product, result));
   return true;
 }

@@ -55,9 +55,7 @@ static Value gradient(OpBuilder &builder, const DilatedConv &dilated) {
   llvm::append_range(perm, window);
   perm.push_back(0);
   weights = ReverseOp::create(builder, loc, weights.getType(), weights, window);
-  SmallVector<int64_t> shape =
-      llvm::map_to_vector(perm, [&](int64_t dim) { return shapeOf(weights)[dim]; });
-  weights = TransposeOp::create(builder, loc, withShape(weights.getType(), shape), weights, perm);
+  weights = permuted(builder, loc, weights, perm);
   for (const SpatialDim &dim : dilated.dims) {
     stride.push_back(dim.stride);
     pad.append(2, dim.window - 1 - dim.before);
@@ -118,10 +116,10 @@ static Value repeated(OpBuilder &builder, Value row, int64_t copies) {
   if (shape.back() == 1)
     return row;
   Location loc = row.getLoc();
-  row = ReshapeOp::create(builder, loc, withShape(row.getType(), split), row);
+  row = reshaped(builder, loc, row, split);
   row = BroadcastOp::create(builder, loc, withShape(row.getType(), tiled), row);
   shape.back() *= copies;
-  return ReshapeOp::create(builder, loc, withShape(row.getType(), shape), row);
+  return reshaped(builder, loc, row, shape);
 }
 
 /// The one user of `value`, if it is an elementwise op with rows of weights, which can come before
@@ -147,9 +145,6 @@ static Operation *rowUser(Value value, const WeightValues &weights) {
 static Value inOrder(OpBuilder &builder, Value value, const DilatedConv &dilated,
                      int64_t channels) {
   Location loc = value.getLoc();
-  auto reshaped = [&](ArrayRef<int64_t> shape) {
-    value = ReshapeOp::create(builder, loc, withShape(value.getType(), shape), value);
-  };
   int64_t batch = shapeOf(value).front();
   auto rank = static_cast<int64_t>(dilated.dims.size());
   SmallVector<int64_t> split = {batch}, phases, perm = {0}, merged = {batch}, shape = {batch};
@@ -167,13 +162,8 @@ static Value inOrder(OpBuilder &builder, Value value, const DilatedConv &dilated
   perm.push_back(static_cast<int64_t>(split.size()));
   for (SmallVector<int64_t> *each : {&split, &merged, &shape})
     each->push_back(channels);
-  reshaped(split);
-  if (!llvm::is_sorted(perm)) {
-    SmallVector<int64_t> ordered =
-        llvm::map_to_vector(perm, [&](int64_t dim) { return split[dim]; });
-    value = TransposeOp::create(builder, loc, withShape(value.getType(), ordered), value, perm);
-  }
-  reshaped(merged);
+  value = permuted(builder, loc, reshaped(builder, loc, value, split), perm);
+  value = reshaped(builder, loc, value, merged);
   if (merged == shape)
     return value;
   SmallVector<int64_t> starts(shape.size(), 0), strides(shape.size(), 1);

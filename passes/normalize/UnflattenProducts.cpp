@@ -86,10 +86,6 @@ static SmallVector<int64_t> withUnits(ArrayRef<int64_t> shape, size_t rank) {
   return result;
 }
 
-static Value reshaped(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) {
-  return ReshapeOp::create(builder, loc, withShape(value.getType(), shape), value);
-}
-
 /// A product with a weight whose rows are merged dims becomes one of all dims, whose rows are
 /// merged after it. Returns the reshape after it.
 static ReshapeOp unflatten(OpBuilder &builder, MatmulOp op, ReshapeOp rows,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/normalize/Weights.h"
+#include "dialect/tcp/TcpShapes.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -34,6 +36,17 @@ RankedTensorType withElementType(Type type, Type elementType) {
 
 RankedTensorType withShape(Type type, ArrayRef<int64_t> shape) {
   return cast<RankedTensorType>(type).clone(shape);
+}
+
+Value reshaped(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) {
+  return tcp::ReshapeOp::create(builder, loc, withShape(value.getType(), shape), value);
+}
+
+Value permuted(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> perm) {
+  if (isIdentityPermutation(perm))
+    return value;
+  SmallVector<int64_t> shape = applyPermutation(tcp::shapeOf(value), perm);
+  return tcp::TransposeOp::create(builder, loc, withShape(value.getType(), shape), value, perm);
 }
 
 Operation *cloneWith(OpBuilder &builder, Operation *op, ValueRange operands, Type type) {

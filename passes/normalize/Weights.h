@@ -33,6 +33,14 @@ private:
 mlir::RankedTensorType withElementType(mlir::Type type, mlir::Type elementType);
 mlir::RankedTensorType withShape(mlir::Type type, llvm::ArrayRef<int64_t> shape);
 
+/// `value` with another shape.
+mlir::Value reshaped(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                     llvm::ArrayRef<int64_t> shape);
+
+/// `value` with its dims in the order `perm`; `value` itself if that is its order.
+mlir::Value permuted(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                     llvm::ArrayRef<int64_t> perm);
+
 /// Clones `op`, which has one result, with other operands and another result type, at the builder's
 /// insertion point.
 mlir::Operation *cloneWith(mlir::OpBuilder &builder, mlir::Operation *op, mlir::ValueRange operands,

@@ -169,8 +169,8 @@ private:
     }
   }
 
-  /// Collects the ops after `seed` that can be one kernel with it. The group is where its first op
-  /// was, or moves down to the last one that cannot move up.
+  /// Collects the ops after `seed` that can be one kernel with it. The group is at the position of
+  /// its first op. If an op cannot move up to it, the group moves down to that op.
   void grow(size_t seed) {
     members = {seed};
     place = seed;

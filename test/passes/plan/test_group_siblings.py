@@ -74,7 +74,8 @@ def _program(seed: int) -> tuple[str, str]:
             lines.append(f"memref.copy %b{a}, %b{b} : {whole} to {whole}")
             continue
         out, kind, (buffer, begin) = slice_of(columns)
-        # An op reads a slice that it does not write, or exactly the one that it writes.
+        # The operand and the result are disjoint or the same slice: an elementwise op may not read
+        # a part of what it writes.
         while True:
             value, read, (other, first) = slice_of(columns)
             if other != buffer or first == begin or abs(first - begin) >= columns:
