@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from ctypes import c_uint64
+from functools import lru_cache
 from typing import Final
 
 from convoy_runtime._abi import ABI_VERSION, CAPTURING, ConvoyDriver, ConvoyRun, ConvoyWindow
@@ -70,14 +71,7 @@ class NativeRuns:
     def __init__(self, driver: Driver, native: NativeLibrary) -> None:
         self._driver = driver
         self._begin, self._end = native.run_functions()
-        self._table = ConvoyDriver(
-            ABI_VERSION,
-            0,
-            *(
-                int(driver.call("cuGetProcAddress", name.encode(), _CUDA_VERSION, 0)[0])
-                for name in _FUNCTIONS
-            ),
-        )
+        self._table = _table(driver)
 
     def arrays(
         self, inputs: Sequence[tuple[int, Window]], outputs: Sequence[tuple[int, Window]]
@@ -130,6 +124,19 @@ class NativeRuns:
     def _error(self, run: ConvoyRun, status: int) -> Exception:
         result = self._driver.module.CUresult(status)
         return self._driver.error(_FUNCTIONS[run.failed], result)
+
+
+@lru_cache(maxsize=1)
+def _table(driver: Driver) -> ConvoyDriver:
+    """The functions of the driver, which all programs of a process share. Raises CudaError."""
+    return ConvoyDriver(
+        ABI_VERSION,
+        0,
+        *(
+            int(driver.call("cuGetProcAddress", name.encode(), _CUDA_VERSION, 0)[0])
+            for name in _FUNCTIONS
+        ),
+    )
 
 
 def _windows(buffers: Sequence[tuple[int, Window]]) -> ctypes.Array[ConvoyWindow]:
