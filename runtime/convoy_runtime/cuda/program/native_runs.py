@@ -41,10 +41,13 @@ class RunArrays:
         outputs: The same for the outputs.
 
     Attributes:
-        run: The ConvoyRun, as an argument of native functions.
+        run: The ConvoyRun.
+        address: Its address, as an argument of native functions.
+        inputs: The type of the addresses of the inputs.
+        outputs: The type of the addresses of the outputs.
     """
 
-    __slots__ = ("_windows", "run")
+    __slots__ = ("_windows", "address", "inputs", "outputs", "run")
 
     def __init__(
         self,
@@ -54,6 +57,8 @@ class RunArrays:
     ) -> None:
         self._windows = _windows(inputs), _windows(outputs)
         self.run = ConvoyRun(ctypes.pointer(table), *self._windows, len(inputs), len(outputs), 0, 0)
+        self.address = ctypes.addressof(self.run)
+        self.inputs, self.outputs = c_uint64 * len(inputs), c_uint64 * len(outputs)
 
 
 class NativeRuns:
@@ -97,10 +102,10 @@ class NativeRuns:
         Raises:
             CudaError: The driver fails.
         """
-        run = arrays.run
-        status = self._begin(run, graph, _addresses(pointers), stream)
+        addresses = arrays.inputs(*pointers) if pointers else None
+        status = self._begin(arrays.address, graph, addresses, stream)
         if status and status != CAPTURING:
-            raise self._error(run, status)
+            raise self._error(arrays.run, status)
         return not status
 
     def end(
@@ -117,9 +122,9 @@ class NativeRuns:
         Raises:
             CudaError: The driver fails. After a copy that fails, the event is recorded.
         """
-        run = arrays.run
-        if status := self._end(run, _addresses(pointers), event, stream):
-            raise self._error(run, status)
+        addresses = arrays.outputs(*pointers) if pointers else None
+        if status := self._end(arrays.address, addresses, event, stream):
+            raise self._error(arrays.run, status)
 
     def _error(self, run: ConvoyRun, status: int) -> Exception:
         result = self._driver.module.CUresult(status)
@@ -146,7 +151,3 @@ def _windows(buffers: Sequence[tuple[int, Window]]) -> ctypes.Array[ConvoyWindow
             for buffer, window in buffers
         )
     )
-
-
-def _addresses(pointers: Sequence[int]) -> ctypes.Array[c_uint64]:
-    return (c_uint64 * len(pointers))(*pointers)
