@@ -132,8 +132,8 @@ class NativeLibrary:
 
     def run_functions(self) -> tuple[Any, Any]:
         """Returns `convoy_begin_run` and `convoy_end_run`. They take untyped pointers: each run
-        calls them, and ctypes converts a structure to a typed pointer in 150 ns, and an address to
-        an untyped one in 10.
+        calls them, and ctypes converts a structure or an array to a typed pointer in 110 ns, and
+        an address to an untyped one in less than 10.
 
         Raises:
             ArtifactError: The library does not export them.

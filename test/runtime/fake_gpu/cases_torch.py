@@ -227,17 +227,16 @@ def test_torch_without_cuda(program: CudaProgram, torch_tensor: Callable[..., An
 
 def test_function_calls_of_a_run(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
     """Unlike times, counts are the same on a busy machine."""
-    x, names = torch_tensor(), list[str]()
+    x, events = torch_tensor(), list[str]()
     program._runs._poisoned.clear()
 
-    def record(_: object, event: str, function: Any) -> None:
-        if event in ("call", "c_call"):
-            names.append(event)
+    def record(_: object, event: str, argument: object) -> None:
+        events.append(event)
 
     def calls(run: Callable[[], object]) -> int:
         run()
         wait(program, x.stream)
-        names.clear()
+        events.clear()
         sys.setprofile(record)
         try:
             run()
@@ -245,7 +244,7 @@ def test_function_calls_of_a_run(program: CudaProgram, torch_tensor: Callable[..
             sys.setprofile(None)
         wait(program, x.stream)
         # Without `run` and the end of the profile.
-        return len(names) - 2
+        return events.count("call") + events.count("c_call") - 2
 
     with program._device.current():
         replay, run = calls(lambda: program.replay(x.stream)), calls(lambda: program(x))
