@@ -3,11 +3,11 @@ interpreter, compare with PyTorch."""
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Sequence
 
 import torch
+from precise_results import expected_results
 from tcp_reference import run_text
 from torch import Tensor
 from torch_mlir import ir
@@ -52,20 +52,6 @@ def check(module: torch.nn.Module, *inputs: Tensor, tolerance: float = 1e-6) -> 
         tolerance,
     )
     return imported
-
-
-def expected_results(module: torch.nn.Module, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """PyTorch's results in float64."""
-    wide = [value.double() if value.dtype.is_floating_point else value for value in inputs]
-    with torch.no_grad():
-        # Module.double leaves complex weights as they are.
-        precise = (
-            copy.deepcopy(module)
-            .double()
-            ._apply(lambda each: each.to(torch.complex128) if each.is_complex() else each)
-        )
-        results = precise(*wide)
-    return list(results) if isinstance(results, (list, tuple)) else [results]
 
 
 def compare_results(got: Sequence[Tensor], expected: Sequence[Tensor], tolerance: float) -> None:

@@ -189,14 +189,12 @@ def write(
     `convoy.compile`, and stores its inputs and expected outputs with it. With `graphs_only`, cases
     without cuDNN graphs are skipped; returns whether the case was written."""
     convoy = compiler()
-    import torch
 
     compiled_by = compiled_by or convoy.compile
     module, inputs = of(name)
-    with torch.no_grad():
-        expected = flat(
-            module.double()(*(x.double() if x.is_floating_point() else x for x in inputs))
-        )
+    import precise_results
+
+    expected = flat(precise_results.expected_results(module, inputs))
     module, inputs = of(name)
     model = compiled_by(module, inputs, target="cuda", dtype=dtype, support_table=table)
     if graphs_only and not model.manifest.graphs:
