@@ -640,6 +640,38 @@ def TcpUndilateConvsPass : StaticShapesPass<"tcp-undilate-convs", "::mlir::func:
   let statistics = [Statistic<"undilatedCount", "undilated convolutions", "number of convolutions that read no zeros between elements">];
 }
 
+def TcpFlattenPatchesPass : StaticShapesPass<"tcp-flatten-patches", "::mlir::func::FuncOp"> {
+  let summary = "compute convolutions of large patches of few channels as products (cuda)";
+  let description = [{
+    In a channels-last convolution without groups, padding and dilation whose stride is its window,
+    as the patch embedding of a vision transformer, each element of the input is in one patch. If
+    pixels are no multiple of 16 bytes, and patches have at least 128 elements and there are at
+    least 64 filters, it becomes a convolution of single pixels, whose channels are the elements of
+    a patch, in the order in which the input has them before a transpose. If necessary, zeros are
+    added to the next multiple of 16 bytes. Elements behind the last patch are sliced off.
+
+    ```mlir
+    %0 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<2x3x224x224xf16> -> tensor<2x224x224x3xf16>
+    %y = tcp.conv2d %0, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 16, 16>}
+        : tensor<2x224x224x3xf16>, tensor<768x16x16x3xf16> -> tensor<2x14x14x768xf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = tcp.reshape %x : tensor<2x3x224x224xf16> -> tensor<2x3x14x16x14x16xf16>
+    %1 = tcp.transpose %0 {perm = array<i64: 0, 2, 4, 1, 3, 5>} : tensor<2x3x14x16x14x16xf16> -> tensor<2x14x14x3x16x16xf16>
+    %2 = tcp.reshape %1 : tensor<2x14x14x3x16x16xf16> -> tensor<2x14x14x768xf16>
+    %3 = tcp.transpose %w {perm = array<i64: 0, 3, 1, 2>} : tensor<768x16x16x3xf16> -> tensor<768x3x16x16xf16>
+    %4 = tcp.reshape %3 : tensor<768x3x16x16xf16> -> tensor<768x1x1x768xf16>
+    %y = tcp.conv2d %2, %4 {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+        : tensor<2x14x14x768xf16>, tensor<768x1x1x768xf16> -> tensor<2x14x14x768xf16>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+  let statistics = [Statistic<"flattenedCount", "flattened patches", "number of convolutions whose patches became pixels">];
+}
+
 def TcpPadChannelsPass : StaticShapesPass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
   let summary = "pad channel counts for which cuDNN has no fast kernel (cuda)";
   let description = [{

@@ -73,6 +73,7 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
     simplify();
     pm.addNestedPass<func::FuncOp>(createTcpMergeProductsPass());
     pm.addNestedPass<func::FuncOp>(createTcpUndilateConvsPass());
+    pm.addNestedPass<func::FuncOp>(createTcpFlattenPatchesPass());
     pm.addNestedPass<func::FuncOp>(createTcpPadChannelsPass({options.allowTf32}));
     pm.addNestedPass<func::FuncOp>(createTcpAlignChannelsPass({options.allowTf32}));
   }
