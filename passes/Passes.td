@@ -1052,8 +1052,9 @@ def FuseElementwisePass : Pass<"convoy-fuse-elementwise", "::mlir::func::FuncOp"
   let summary = "fuse generics whose intermediate tensor has one user";
   let description = [{
     A producer is fused if its only user reads each element once, or if it only moves or converts
-    elements. One that only repeats the elements of a smaller tensor may have several users. On `cuda` a reshape that removes dims of size 1 may be between a move and its user. No
-    computation is duplicated.
+    elements. One that only repeats the elements of a smaller tensor may have several users. On `cuda`
+    a reshape that removes dims of size 1 may be between a move and its user, and a reshape that
+    splits dims may be between two generics without reductions. No computation is duplicated.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -60,6 +60,20 @@ static bool shouldFuse(OpOperand *operand) {
   return consumer.getNumReductionLoops() == 0 && isMove(producer);
 }
 
+/// Whether a reshape that splits dims moves before its producer, so that its user and the producer
+/// become one generic: the only user reads each element once, e.g. to transpose the split dims.
+static bool shouldSplitProducer(OpOperand *operand) {
+  auto reshape = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner());
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  if (!reshape || !producer || !producer->hasOneUse() || !reshape->hasOneUse() ||
+      producer.getNumReductionLoops() != 0)
+    return false;
+  OpOperand &use = *reshape->use_begin();
+  auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
+  return user && user->getBlock() == producer->getBlock() && user.getNumReductionLoops() == 0 &&
+         user.getMatchingIndexingMap(&use).isPermutation();
+}
+
 namespace {
 
 /// Reads a move through a reshape that only removes dims of size 1, as that of one of several
@@ -105,8 +119,10 @@ struct ReadThroughUnitDims : public OpRewritePattern<linalg::GenericOp> {
 void FuseElementwisePass::runOnOperation() {
   MLIRContext *context = &getContext();
   RewritePatternSet patterns(context);
-  if (convoy::tcp::getTarget(getOperation()) == convoy::tcp::Target::Cuda)
+  if (convoy::tcp::getTarget(getOperation()) == convoy::tcp::Target::Cuda) {
     patterns.add<ReadThroughUnitDims>(context);
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldSplitProducer);
+  }
   linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
   linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
   tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);

@@ -134,3 +134,36 @@ func.func @scalar(%x: tensor<30x40xf16>) -> tensor<f32> attributes {tcp.target =
   %2 = tcp.cast %1 : tensor<f16> -> tensor<f32>
   return %2 : tensor<f32>
 }
+
+// A reshape that splits dims moves before an elementwise op, if the split dims are transposed or used
+// by one other elementwise op. For the CPU, and with other users of either, it remains.
+// CHECK-LABEL: func.func @split(
+// CHECK-SAME:    %[[X:.*]]: tensor<8x12xf32>)
+// CHECK: %[[S:.*]] = tensor.expand_shape %[[X]]
+// CHECK: linalg.generic {{.*}} ins(%[[S]] : tensor<2x4x3x4xf32>) outs(%{{.*}} : tensor<2x3x4x4xf16>)
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @split(%x: tensor<8x12xf32>) -> tensor<2x3x4x4xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.cast %x : tensor<8x12xf32> -> tensor<8x12xf16>
+  %1 = tcp.reshape %0 : tensor<8x12xf16> -> tensor<2x4x3x4xf16>
+  %2 = tcp.transpose %1 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x4x3x4xf16> -> tensor<2x3x4x4xf16>
+  return %2 : tensor<2x3x4x4xf16>
+}
+
+// CHECK-LABEL: func.func @split_cpu(
+// CHECK-COUNT-2: linalg.generic
+func.func @split_cpu(%x: tensor<8x12xf32>) -> tensor<2x3x4x4xf16> attributes {tcp.target = "cpu"} {
+  %0 = tcp.cast %x : tensor<8x12xf32> -> tensor<8x12xf16>
+  %1 = tcp.reshape %0 : tensor<8x12xf16> -> tensor<2x4x3x4xf16>
+  %2 = tcp.transpose %1 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x4x3x4xf16> -> tensor<2x3x4x4xf16>
+  return %2 : tensor<2x3x4x4xf16>
+}
+
+// CHECK-LABEL: func.func @split_twice(
+// CHECK-COUNT-2: linalg.generic
+func.func @split_twice(%x: tensor<8x12xf32>) -> (tensor<2x3x4x4xf16>, tensor<2x4x3x4xf16>) attributes {tcp.target = "cuda"} {
+  %0 = tcp.cast %x : tensor<8x12xf32> -> tensor<8x12xf16>
+  %1 = tcp.reshape %0 : tensor<8x12xf16> -> tensor<2x4x3x4xf16>
+  %2 = tcp.transpose %1 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x4x3x4xf16> -> tensor<2x3x4x4xf16>
+  return %2, %1 : tensor<2x3x4x4xf16>, tensor<2x4x3x4xf16>
+}
