@@ -6,6 +6,7 @@ import sys
 import time
 import types
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -132,8 +133,22 @@ def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Calla
         assert (shape, strides, dtype, device) == ((2, 3), (3, 1), "torch.float32", "cuda:0")
         return output
 
+    class TensorGuards:
+        def __init__(self, *tensors: Tensor, **sizes: None) -> None:
+            assert sizes == {"dynamic_dims_sizes": None, "dynamic_dims_strides": None}
+            self.kinds = [kind(tensor) for tensor in tensors]
+
+        def check(self, *tensors: Tensor) -> bool:
+            return self.kinds == [kind(tensor) for tensor in tensors]
+
+    kind = attrgetter(
+        "shape", "dtype", "layout", "is_cuda", "requires_grad", "index", "packed", "negative"
+    )
     torch.empty_strided = empty_strided  # type: ignore[attr-defined]
-    torch._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda index: current)  # type: ignore[attr-defined]
+    torch._C = types.SimpleNamespace(  # type: ignore[attr-defined]
+        _cuda_getCurrentRawStream=lambda index: current,
+        _dynamo=types.SimpleNamespace(guards=types.SimpleNamespace(TensorGuards=TensorGuards)),
+    )
     torch.cuda = types.SimpleNamespace(ExternalStream=lambda handle, device: handle)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch", torch)
 
@@ -146,6 +161,7 @@ def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Calla
     return make
 
 
+@pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize(
     ("changes", "plain"),
     [
@@ -160,9 +176,17 @@ def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Calla
     ],
 )
 def test_packed_torch_tensors_bypass_dlpack(
-    program: CudaProgram, torch_tensor: Callable[..., Any], changes: dict[str, Any], plain: bool
+    program: CudaProgram,
+    torch_tensor: Callable[..., Any],
+    changes: dict[str, Any],
+    plain: bool,
+    known: bool,
 ) -> None:
+    """Also after a call with another tensor, which later ones are compared with."""
+    if known:
+        program(torch_tensor())
     x = torch_tensor(**changes)
+    x.exported.clear()
     y = program(x)
     assert x.exported == ([] if plain else [-1])
     wait(program, x.stream)
@@ -174,6 +198,7 @@ def test_packed_torch_tensors_bypass_dlpack(
 
 
 def test_negative_view_is_refused(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:
+    program(torch_tensor())
     with pytest.raises(ArgumentError, match="input 'x': has torch's negative bit"):
         program(torch_tensor(negative=True))
 
@@ -181,6 +206,7 @@ def test_negative_view_is_refused(program: CudaProgram, torch_tensor: Callable[.
 def test_tensor_of_a_tracer_is_refused(
     program: CudaProgram, torch_tensor: Callable[..., Any]
 ) -> None:
+    program(torch_tensor())
     x = torch_tensor()
     x.array = types.SimpleNamespace(pointer=0, __dlpack__=upload(program, X).__dlpack__)
     program(x)
@@ -230,8 +256,10 @@ def test_function_calls_of_a_run(program: CudaProgram, torch_tensor: Callable[..
     x, events = torch_tensor(), list[str]()
     program._runs._poisoned.clear()
 
-    def record(_: object, event: str, argument: object) -> None:
-        events.append(event)
+    def record(frame: types.FrameType, event: str, argument: object) -> None:
+        # Not those of the fake torch, and of what other tests hook.
+        if "convoy_runtime" in frame.f_code.co_filename:
+            events.append(event)
 
     def calls(run: Callable[[], object]) -> int:
         run()
@@ -243,13 +271,12 @@ def test_function_calls_of_a_run(program: CudaProgram, torch_tensor: Callable[..
         finally:
             sys.setprofile(None)
         wait(program, x.stream)
-        # Without `run` and the end of the profile.
-        return events.count("call") + events.count("c_call") - 2
+        return events.count("call") + events.count("c_call")
 
     with program._device.current():
         replay, run = calls(lambda: program.replay(x.stream)), calls(lambda: program(x))
-    assert replay <= 26
-    assert run <= 50
+    assert replay <= 22
+    assert run <= 34
 
 
 def test_host_time_of_a_run(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:

@@ -37,18 +37,15 @@ class Captured:
         driver: The CUDA driver.
         graph: The CUgraph.
         instance: The CUgraphExec.
+        handle: Its handle as an integer.
         memory: Memory that only the graph uses, freed with the last reference.
     """
 
     driver: Driver
     graph: Any
     instance: Any
+    handle: int
     memory: Allocation | None = None
-
-    @property
-    def handle(self) -> int:
-        """The handle of the CUgraphExec."""
-        return int(self.instance)
 
     def launch(self, stream: int) -> None:
         """Enqueues one run. Raises CudaError."""
@@ -93,7 +90,7 @@ def capture(
         if edit is not None:
             edit(owner.graph)
         instance = driver.call("cuGraphInstantiate", owner.graph, 0)
-        return Captured(driver, owner.release(), instance, memory)
+        return Captured(driver, owner.release(), instance, int(instance), memory)
 
 
 class _Owner:

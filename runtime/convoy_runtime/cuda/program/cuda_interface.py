@@ -10,6 +10,7 @@ from convoy_runtime.strides import packed_strides
 from convoy_runtime.value_types import value_type
 
 from .buffers import Buffers
+from .known_tensors import KnownTensors
 from .native_runs import NativeRuns, RunArrays
 
 __all__ = ["CudaInterface", "cuda_interface"]
@@ -21,10 +22,12 @@ class CudaInterface(Interface):
 
     Attributes:
         arrays: The windows of the arrays of a call.
+        known: The inputs of earlier calls.
         results: Shape, strides and dtype of each output, as PyTorch allocates them.
     """
 
     arrays: RunArrays
+    known: KnownTensors
     results: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...]
 
 
@@ -47,6 +50,7 @@ def cuda_interface(runs: NativeRuns, buffers: Buffers, interface: Interface) -> 
         interface.outputs,
         interface.windows,
         runs.arrays(inputs, outputs),
+        KnownTensors(),
         tuple((spec.shape, _strides(spec), spec.dtype) for spec in interface.outputs),
     )
 

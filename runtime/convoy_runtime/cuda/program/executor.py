@@ -29,7 +29,6 @@ from convoy_runtime.errors import CudaError
 from convoy_runtime.host_arrays import aligned_empty, copy_packed, logical
 from convoy_runtime.host_copies import copy
 from convoy_runtime.interface import Interface, whole_interface
-from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.plan_report import PlanReport
 from convoy_runtime.program import Program, Progress
 
@@ -246,7 +245,7 @@ class CudaProgram(Program):
         own = exchange.libraries.stream_of(library)
         target = own if stream is None else stream
         with self._lock, self._calls:
-            pointers, _given = self._inputs(arrays, call.inputs, target, own)
+            pointers, _given = self._inputs(arrays, call, target, own)
             results = self._runs.run(
                 pointers,
                 lambda: exchange.results(library, call, target, own, self._ready),
@@ -285,7 +284,7 @@ class CudaProgram(Program):
         own = self._exchange.libraries.stream_of(library_of(arrays[0]) if arrays else "")
         target = own if stream is None else stream
         with self._lock, self._calls:
-            pointers, _given = self._inputs(inputs, call.inputs, target, own)
+            pointers, _given = self._inputs(inputs, call, target, own)
             targets = self._views(
                 outputs,
                 call.outputs,
@@ -404,13 +403,15 @@ class CudaProgram(Program):
             self._loaded.install(prepared)
 
     def _inputs(
-        self, arrays: Sequence[Any], specs: Sequence[TensorSpec], stream: int, own: int
+        self, arrays: Sequence[Any], call: CudaInterface, stream: int, own: int
     ) -> tuple[list[int], Sequence[object]]:
         """Returns the pointer of each input, and the objects that keep their memory alive. `own` is
         the current stream of the first input's library."""
-        libraries = self._exchange.libraries
-        if stream == own and (pointers := libraries.pointers(arrays, specs)) is not None:
-            return pointers, arrays
+        libraries, specs = self._exchange.libraries, call.inputs
+        if stream == own:
+            pointers = libraries.pointers(arrays, specs, call.known)
+            if pointers is not None:
+                return pointers, arrays
         producer = libraries.producer_stream(stream)
         views = self._views(arrays, specs, "input", (CUDA, self._device.index), producer)
         stored = self._exchange.stored_inputs(arrays, specs, views, stream)
