@@ -1069,7 +1069,8 @@ def FuseReadsPass : Pass<"convoy-fuse-reads", "::mlir::func::FuncOp"> {
     patch merges. A generic that reads a result that is computed by index, as that of a concat, reads
     it by index too. Sums and products are fused like moves if there is one read, about as many
     elements are read as there are, and the reader is no concat into which the result could be
-    written: relative positions that are added to a part of the scores of attention.
+    written: relative positions that are added to a part of the scores of attention. An interpolation
+    between two elements is fused into another one, so that a bilinear resize is one kernel.
 
     ```mlir
     %low = linalg.generic ins(%x : tensor<8x64xf16>) {...} -> tensor<8x32xf16> // x[:, 32:]

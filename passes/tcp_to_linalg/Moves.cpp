@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/tcp_to_linalg/Moves.h"
+#include "dialect/tcp/TcpShapes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -94,11 +95,34 @@ static linalg::LinalgOp readerOf(ArrayRef<OpOperand *> uses) {
   return reader;
 }
 
+/// Whether `move` and its reader interpolate, each between two elements along a dim, as a bilinear
+/// resize does. The reader then reads four elements, which are in the caches because other elements
+/// of the result are computed from them too.
+static bool isInterpolation(linalg::LinalgOp move, ArrayRef<OpOperand *> uses) {
+  constexpr int64_t kBetween = 2;
+  if (uses.size() != kBetween || !llvm::all_of(uses, [&](OpOperand *use) {
+        return isa<tensor::ExtractOp>(use->getOwner()) &&
+               use->getOwner()->getBlock() == uses.front()->getOwner()->getBlock() &&
+               isa<linalg::LinalgOp>(use->getOwner()->getParentOp());
+      }))
+    return false;
+  int64_t reads = 0;
+  move.getBlock()->walk([&](tensor::ExtractOp) { ++reads; });
+  // What is no read by index, such as the coefficients, is the same for all other dims.
+  return reads == kBetween && llvm::all_of(move.getDpsInputs(), [&](Value input) {
+           auto type = dyn_cast<RankedTensorType>(input.getType());
+           return !type ||
+                  llvm::is_contained(tcp::shapeOf(move->getResult(0)), type.getNumElements());
+         });
+}
+
 bool convoy::isWorthwhile(linalg::LinalgOp move, ArrayRef<OpOperand *> uses) {
   WalkResult computes = move.getBlock()->walk([](Operation *op) {
     return isArithmetic(op) ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (!computes.wasInterrupted())
+    return true;
+  if (isInterpolation(move, uses))
     return true;
   linalg::LinalgOp reader = readerOf(uses);
   if (!reader || llvm::all_of(uses, isOfConcat))

@@ -17,7 +17,8 @@ bool readsByIndex(mlir::linalg::LinalgOp op);
 bool isMove(mlir::linalg::LinalgOp op);
 
 /// Whether `move`, which may compute, is not computed more often, or from more bytes, than a reader
-/// would read. The input of a concat stays, because its kernel may write into the concat.
+/// would read, or interpolates for a reader that interpolates too. The input of a concat stays,
+/// because its kernel may write into the concat.
 bool isWorthwhile(mlir::linalg::LinalgOp move, mlir::ArrayRef<mlir::OpOperand *> uses);
 
 } // namespace convoy

@@ -144,3 +144,36 @@ func.func @cpu(%x: tensor<4x16xf16>) -> tensor<4x16xf16> attributes {tcp.target 
   %1 = tcp.concat %0, %0 {dim = 1 : i64} : tensor<4x8xf16>, tensor<4x8xf16> -> tensor<4x16xf16>
   return %1 : tensor<4x16xf16>
 }
+
+// An interpolation between two rows is computed by one between two columns, with four reads of the image.
+// CHECK-LABEL: func.func @interpolations(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x4x8xf16>, %[[I:.*]]: tensor<8xi32>, %[[J:.*]]: tensor<8xi32>)
+// CHECK: linalg.generic
+// CHECK-COUNT-4: tensor.extract %[[X]]
+// CHECK-NOT: tensor.extract %[[X]]
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @interpolations(%x: tensor<4x4x8xf16>, %i: tensor<8xi32>, %j: tensor<8xi32>) -> tensor<8x8x8xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.index_select %x, %i {dim = 0 : index} : tensor<4x4x8xf16>, tensor<8xi32> -> tensor<8x4x8xf16>
+  %1 = tcp.index_select %x, %j {dim = 0 : index} : tensor<4x4x8xf16>, tensor<8xi32> -> tensor<8x4x8xf16>
+  %2 = tcp.add %0, %1 : tensor<8x4x8xf16>, tensor<8x4x8xf16> -> tensor<8x4x8xf16>
+  %3 = tcp.index_select %2, %i {dim = 1 : index} : tensor<8x4x8xf16>, tensor<8xi32> -> tensor<8x8x8xf16>
+  %4 = tcp.index_select %2, %j {dim = 1 : index} : tensor<8x4x8xf16>, tensor<8xi32> -> tensor<8x8x8xf16>
+  %5 = tcp.add %3, %4 : tensor<8x8x8xf16>, tensor<8x8x8xf16> -> tensor<8x8x8xf16>
+  return %5 : tensor<8x8x8xf16>
+}
+
+// One with a third tensor of its size stays, because it would be read four times.
+// CHECK-LABEL: func.func @with_residual(
+// CHECK-COUNT-2: linalg.generic
+// CHECK: return
+func.func @with_residual(%x: tensor<4x4x8xf16>, %i: tensor<8xi32>, %j: tensor<8xi32>, %r: tensor<8x4x8xf16>) -> tensor<8x8x8xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.index_select %x, %i {dim = 0 : index} : tensor<4x4x8xf16>, tensor<8xi32> -> tensor<8x4x8xf16>
+  %1 = tcp.index_select %x, %j {dim = 0 : index} : tensor<4x4x8xf16>, tensor<8xi32> -> tensor<8x4x8xf16>
+  %2 = tcp.add %0, %1 : tensor<8x4x8xf16>, tensor<8x4x8xf16> -> tensor<8x4x8xf16>
+  %3 = tcp.mul %2, %r : tensor<8x4x8xf16>, tensor<8x4x8xf16> -> tensor<8x4x8xf16>
+  %4 = tcp.index_select %3, %i {dim = 1 : index} : tensor<8x4x8xf16>, tensor<8xi32> -> tensor<8x8x8xf16>
+  %5 = tcp.index_select %3, %j {dim = 1 : index} : tensor<8x4x8xf16>, tensor<8xi32> -> tensor<8x8x8xf16>
+  %6 = tcp.add %4, %5 : tensor<8x8x8xf16>, tensor<8x8x8xf16> -> tensor<8x8x8xf16>
+  return %6 : tensor<8x8x8xf16>
+}

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 import torch
 from op_cases import Function
-from torch import Tensor
+from torch import Tensor, nn
 
 import convoy
 from convoy.compiler import compile_imported
@@ -66,7 +66,31 @@ def _positions(x: Tensor) -> Tensor:
     return scores
 
 
-_FUNCTIONS = {_positions: 1, _windows: 1, _image: 1, _merge: 1, _rotary: 1, _nested: 1, _twice: 2}
+def _resize(x: Tensor) -> Tensor:
+    return nn.functional.interpolate(x, (9, 11), mode="bilinear")
+
+
+def _shrink(x: Tensor) -> Tensor:
+    return nn.functional.interpolate(x, (3, 2), mode="bilinear", align_corners=True)
+
+
+def _cube(x: Tensor) -> Tensor:
+    """The first of three interpolations stays."""
+    return nn.functional.interpolate(x[None], scale_factor=2, mode="trilinear")
+
+
+_FUNCTIONS = {
+    _resize: 1,
+    _shrink: 1,
+    _cube: 2,
+    _positions: 1,
+    _windows: 1,
+    _image: 1,
+    _merge: 1,
+    _rotary: 1,
+    _nested: 1,
+    _twice: 2,
+}
 
 
 @pytest.mark.parametrize("function", _FUNCTIONS)
