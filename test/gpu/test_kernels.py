@@ -188,12 +188,12 @@ def write(
     """Compiles one case, built by `of`, into FOLDER/NAME.DTYPE.convoy by `compiled_by`, by default
     `convoy.compile`, and stores its inputs and expected outputs with it. With `graphs_only`, cases
     without cuDNN graphs are skipped; returns whether the case was written."""
+    import_compiler()
     convoy = compiler()
+    import precise_results
 
     compiled_by = compiled_by or convoy.compile
     module, inputs = of(name)
-    import precise_results
-
     expected = flat(precise_results.expected_results(module, inputs))
     module, inputs = of(name)
     model = compiled_by(module, inputs, target="cuda", dtype=dtype, support_table=table)
@@ -333,7 +333,8 @@ def compare(got: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
 def import_compiler() -> None:
     """Makes the compiler and the frontend's cases importable when a case file is run as a
     script."""
-    sys.path[:0] = [str(ROOT / part) for part in ("python", "runtime", "test/frontend")]
+    parts = [str(ROOT / part) for part in ("python", "runtime", "test/frontend")]
+    sys.path[:0] = [part for part in parts if part not in sys.path]
 
 
 def write_all(
