@@ -435,6 +435,40 @@ def TcpUnflattenProductsPass : StaticShapesPass<"tcp-unflatten-products", "::mli
   let statistics = [Statistic<"unflattenedCount", "unflattened products", "number of products that got more dims">];
 }
 
+def TcpExpandProductsPass : StaticShapesPass<"tcp-expand-products", "::mlir::func::FuncOp"> {
+  let summary = "write products with small weights as elementwise ops and sums";
+  let description = [{
+    A product with a weight of at most 16x16 elements is bound by memory, and fills no tile of tensor
+    cores, e.g. a linear layer over the heads of attention scores. So is one of at most 4 terms, and
+    one with matrices of at most 16 elements that are no weights, as rotations of points. As a sum of
+    its terms, in f32, it has any order of dims, so that transposes around it cancel, and joins the
+    elementwise ops around it in one kernel. A bias is added before the sum is rounded. A convolution
+    of single elements is such a product too, unless other convolutions around it are channels-last.
+
+    Other products remain: with few rows; with several weights, which tcp-merge-products merges; in
+    loops, and before these; and those without a transpose before them whose multiplications would
+    take longer than to move the rows.
+
+    ```mlir
+    %0 = tcp.matmul %x, %w : tensor<2048x2xf32>, tensor<2x8xf32> -> tensor<2048x8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = tcp.slice %x {sizes = array<i64: 2048, 1>, starts = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<2048x2xf32> -> tensor<2048x1xf32>
+    %2 = tcp.slice %w {sizes = array<i64: 1, 8>, starts = array<i64: 0, 0>, strides = array<i64: 1, 1>} : tensor<2x8xf32> -> tensor<1x8xf32>
+    %3 = tcp.mul %1, %2 : tensor<2048x1xf32>, tensor<1x8xf32> -> tensor<2048x8xf32>
+    %4 = tcp.slice %x {sizes = array<i64: 2048, 1>, starts = array<i64: 0, 1>, strides = array<i64: 1, 1>} : tensor<2048x2xf32> -> tensor<2048x1xf32>
+    %5 = tcp.slice %w {sizes = array<i64: 1, 8>, starts = array<i64: 1, 0>, strides = array<i64: 1, 1>} : tensor<2x8xf32> -> tensor<1x8xf32>
+    %6 = tcp.mul %4, %5 : tensor<2048x1xf32>, tensor<1x8xf32> -> tensor<2048x8xf32>
+    %0 = tcp.add %3, %6 : tensor<2048x8xf32>, tensor<2048x8xf32> -> tensor<2048x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::convoy::tcp::TcpDialect"];
+  let statistics = [Statistic<"expandedCount", "expanded products", "number of products that became other ops">];
+}
+
 def TcpSwapProductsPass : StaticShapesPass<"tcp-swap-products", "::mlir::func::FuncOp"> {
   let summary = "compute products with weights between transposes without these";
   let description = [{

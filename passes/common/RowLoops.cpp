@@ -6,8 +6,14 @@ using namespace mlir;
 
 namespace convoy {
 
+/// The byte in the access's range at index zero: the constant terms of its map.
+static int64_t firstByte(const RowAccess &access) {
+  return access.range.begin + (access.start - access.buffer->offset) *
+                                  elementBytes(access.buffer->type.getElementType());
+}
+
 bool beginAtSameElement(const RowAccess &a, const RowAccess &b) {
-  return a.buffer && b.buffer && a.range.base == b.range.base && a.range.begin == b.range.begin &&
+  return a.buffer && b.buffer && a.range.base == b.range.base && firstByte(a) == firstByte(b) &&
          a.buffer->type.getElementType() == b.buffer->type.getElementType();
 }
 
@@ -49,10 +55,14 @@ LogicalResult RowLoops::add(linalg::LinalgOp op) {
         return failure();
       step = size == 1 ? 0 : step;
     }
-    // A constant term of the map is part of where the access begins.
-    if (access.start != buffer->offset)
-      return failure();
   }
+  // A part of a tensor is read with the other parts, as a sum does; its copy may share a launch
+  // with the copies of the other parts.
+  for (const RowAccess &access : member.accesses)
+    if (access.isShifted() && llvm::count_if(member.accesses, [&](const RowAccess &other) {
+                                return other.buffer && other.buffer->root == access.buffer->root;
+                              }) < 2)
+      return failure();
   member.pieces.resize(member.sizes.size());
   all.push_back(std::move(member));
   return success();

@@ -16,6 +16,9 @@ namespace convoy {
 /// by another kernel.
 inline constexpr int64_t kLongRow = 1 << 15;
 
+/// Rows of at most so many elements are shared by a warp, if there are enough of them.
+inline constexpr int64_t kWarpRow = 1024;
+
 /// A loop over rows, or, if reduced, over the elements of a row.
 struct RowLoop {
   int64_t size = 1;
@@ -31,6 +34,9 @@ struct RowAccess {
   int64_t start = 0;            ///< the address at index zero, in elements from the buffer's root
   llvm::SmallVector<int64_t> steps; ///< of the address, in elements, one per loop of the region
   std::optional<unsigned> source;   ///< the op of the region whose result it reads
+
+  /// Whether the map has constant terms, as that of one of the rows of which a row is a sum.
+  bool isShifted() const { return buffer && start != buffer->offset; }
 };
 
 enum class RowKind {

@@ -45,6 +45,18 @@ static bool readsRows(const RowOp &each) {
          });
 }
 
+/// Whether a row that an op computes of other rows is longer than those that one thread computes
+/// several of: each of the other rows would be read for each result.
+static bool sumsLongRows(const RowRegion &region) {
+  return region.length() > kWarpRow && llvm::any_of(region.ops, [](const RowOp &each) {
+           return each.kind == RowKind::Full &&
+                  llvm::any_of(each.inputs, [](const RowAccess &input) {
+                    return input.isShifted() &&
+                           llvm::any_of(input.steps, [](int64_t step) { return step != 0; });
+                  });
+         });
+}
+
 /// Sets the sources of all reads. Every access to memory that the region writes must be to the
 /// elements at which it is written, and after that, so that values of one row depend on no other
 /// row.
@@ -168,7 +180,8 @@ std::optional<RowRegion> RowRegion::analyze(ArrayRef<Operation *> ops) {
     }
     each.isStored = !isTemporary(each.output, ops);
   }
-  if (region.length() == 1 || !llvm::all_of(region.ops, readsRows) || failed(connect(region)))
+  if (region.length() == 1 || !llvm::all_of(region.ops, readsRows) || sumsLongRows(region) ||
+      failed(connect(region)))
     return std::nullopt;
   orderLoops(region);
   return region;

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/gpu_codegen/Emitter.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -63,12 +64,34 @@ Value Emitter::address(unsigned number, const Indices &indices, int64_t lane) {
   return sum ? add(sum, start) : constant(start);
 }
 
+llvm::MaybeAlign Emitter::alignment(unsigned number, int64_t lane) {
+  const KernelOperand &operand = plan.operands[number];
+  Type type = operand.buffer->type.getElementType();
+  if (!operand.isLinear || type.isInteger(1))
+    return {};
+  int64_t divisor =
+      operand.start + (plan.parallel.empty() ? 0 : lane * plan.parallel.back().steps[number]);
+  for (ArrayRef<KernelLoop> loops : {ArrayRef(plan.parallel), ArrayRef(plan.reduction)})
+    for (const KernelLoop &loop : loops) {
+      if (loop.isPadded())
+        return {};
+      bool last = &loop == plan.parallel.end() - 1;
+      divisor = std::gcd(divisor, loop.steps[number] * (last ? plan.lanes : 1));
+    }
+  constexpr int64_t kWidest = 16;
+  int64_t bytes =
+      divisor == 0 ? kWidest : std::min((divisor & -divisor) * elementBytes(type), kWidest);
+  return bytes > elementBytes(type) && isRootAligned(*operand.buffer, bytes)
+             ? llvm::MaybeAlign(bytes)
+             : llvm::MaybeAlign();
+}
+
 Value Emitter::loadOne(unsigned number, const Indices &indices, int64_t lane) {
   const KernelOperand &operand = plan.operands[number];
   if (!operand.buffer)
     return cloneConstant(operand.value);
-  return memref::LoadOp::create(b, loc, argumentOf(*operand.buffer),
-                                address(number, indices, lane));
+  return memref::LoadOp::create(b, loc, argumentOf(*operand.buffer), address(number, indices, lane),
+                                /*nontemporal=*/false, alignment(number, lane));
 }
 
 Emitter::Lanes Emitter::loadLanes(unsigned number, const Indices &indices,

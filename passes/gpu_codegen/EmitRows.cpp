@@ -21,6 +21,7 @@ public:
   void emit(Value thread);
 
 private:
+  void emitRow();
   using Lanes = Emitter::Lanes;
 
   /// A group of elements.
@@ -299,18 +300,35 @@ void RowEmitter::emit(Value thread) {
   Value index = arith::DivUIOp::create(b, loc, thread, e.constant(rows.sharers));
   // All threads take part in shuffles, so those past the end repeat the last row.
   if (plan.threads() % plan.blockThreads() != 0) {
-    Value count = e.constant(region.rows());
-    isRow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, count);
-    index = arith::MinUIOp::create(b, loc, index, e.constant(region.rows() - 1));
+    int64_t count = plan.threads() / rows.sharers;
+    isRow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, e.constant(count));
+    index = arith::MinUIOp::create(b, loc, index, e.constant(count - 1));
   }
-  row.parallel = e.delinearize(index, plan.parallel, 1);
+  SmallVector<KernelLoop> loops(plan.parallel);
+  int64_t repeats = plan.repeated ? std::exchange(loops[*plan.repeated].size, 1) : 1;
+  row.parallel = e.delinearize(index, loops, 1);
+  if (rows.isResident)
+    resident = groupsFrom(sharer, rows.sharers - 1, llvm::divideCeil(rows.groups(), rows.sharers));
+  for (int64_t i = 0; i < repeats; ++i) {
+    if (plan.repeated)
+      row.parallel[*plan.repeated] = e.constant(i);
+    emitRow();
+  }
+}
+
+void RowEmitter::emitRow() {
+  // What an earlier row has loaded and is the same for this one remains.
+  for (Group &group : resident) {
+    group.computed.clear();
+    for (unsigned operand = 0; operand < plan.numInputs; ++operand)
+      if (plan.repeated && plan.parallel[*plan.repeated].steps[operand] != 0)
+        group.loaded.erase(operand);
+  }
   for (unsigned operand = 0; operand < plan.numInputs; ++operand)
     if (!variesInRow(operand))
       rowLoads[operand] = loadOne(operand, {});
-  if (rows.isResident)
-    resident = groupsFrom(sharer, rows.sharers - 1, llvm::divideCeil(rows.groups(), rows.sharers));
-
-  ofRow.resize(region.ops.size());
+  ofRow.assign(region.ops.size(), Value());
+  pending.clear();
   for (auto [number, op] : llvm::enumerate(region.ops)) {
     if (op.kind == RowKind::Full) {
       if (rows.outputs[number])

@@ -4,210 +4,12 @@
 // epilogue and the stores.
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "passes/gpu_codegen/Emitter.h"
 
 using namespace mlir;
 
 namespace convoy::gpu_codegen {
-
-/// `index` without constant multiples of `lanes` that are added or subtracted.
-static Value withoutMultiple(Value index, int64_t lanes) {
-  IntegerAttr start;
-  Operation *shift = index.getDefiningOp();
-  while (isa_and_present<arith::AddIOp, arith::SubIOp>(shift) &&
-         matchPattern(shift->getOperand(1), m_Constant(&start)) && start.getInt() % lanes == 0) {
-    index = shift->getOperand(0);
-    shift = index.getDefiningOp();
-  }
-  return index;
-}
-
-/// Whether `index` is computed from indices of loops other than `dim`, and constants.
-static bool isIndependentOf(uint64_t dim, Value index) {
-  Operation *op = index.getDefiningOp();
-  if (auto own = dyn_cast_if_present<linalg::IndexOp>(op))
-    return own.getDim() != dim;
-  return op && (isa<arith::ConstantOp>(op) ||
-                (isa<arith::ArithDialect>(op->getDialect()) && op->getNumRegions() == 0 &&
-                 llvm::all_of(op->getOperands(),
-                              [&](Value operand) { return isIndependentOf(dim, operand); })));
-}
-
-llvm::MaybeAlign Emitter::gatherAlignment(memref::LoadOp load, const Buffer &buffer) {
-  if (plan.lanes == 1 || !llvm::isPowerOf2_64(plan.lanes) || plan.parallel.back().low != 0 ||
-      buffer.strides.empty() || buffer.strides.back() != 1 || buffer.offset % plan.lanes != 0)
-    return {};
-  Value innermost = withoutMultiple(load.getIndices().back(), plan.lanes);
-  auto last = innermost.getDefiningOp<linalg::IndexOp>();
-  int64_t alignment = vectorAlignment(buffer.type.getElementType(), plan.lanes);
-  if (!last || last.getDim() != plan.parallel.back().dim || !isRootAligned(buffer, alignment) ||
-      buffer.type.getElementType().isInteger(1) ||
-      llvm::any_of(ArrayRef(buffer.strides).drop_back(),
-                   [&](int64_t stride) { return stride % plan.lanes != 0; }))
-    return {};
-  return llvm::MaybeAlign(alignment);
-}
-
-Value Emitter::address(memref::LoadOp load, const Buffer &buffer, const IRMapping &mapping) {
-  Value where = constant(buffer.offset);
-  for (auto [index, stride] : llvm::zip_equal(load.getIndices(), buffer.strides))
-    where = add(where, mul(mapping.lookup(index), stride));
-  return where;
-}
-
-void Emitter::cloneConstants(Operation &from, IRMapping &mapping) {
-  from.walk([&](Operation *inner) {
-    for (Value value : inner->getOperands())
-      if (!mapping.contains(value) && isConstant(value) && !from.isAncestor(value.getDefiningOp()))
-        mapping.map(value, cloneConstant(value));
-  });
-}
-
-void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, int64_t lane) {
-  cloneConstants(from, mapping);
-  if (auto index = dyn_cast<linalg::IndexOp>(from)) {
-    mapping.map(index.getResult(), dims[index.getDim()]);
-    return;
-  }
-  auto load = dyn_cast<memref::LoadOp>(from);
-  if (load && captured.contains(load.getMemRef())) {
-    const Buffer &buffer = captured[load.getMemRef()];
-    Value where = address(load, buffer, mapping);
-    // LLVM merges the lanes' loads if the first one is known to be aligned.
-    mapping.map(load.getResult(),
-                Value(memref::LoadOp::create(
-                    b, from.getLoc(), argumentOf(buffer), where, /*nontemporal=*/false,
-                    lane == 0 ? gatherAlignment(load, buffer) : llvm::MaybeAlign())));
-    return;
-  }
-  if (from.getNumRegions() == 0) {
-    b.clone(from, mapping);
-    return;
-  }
-  // Clone nested blocks op by op, so that their loads and captured values are mapped too.
-  Operation *copy = b.insert(from.cloneWithoutRegions(mapping));
-  for (auto [region, to] : llvm::zip_equal(from.getRegions(), copy->getRegions())) {
-    for (Block &block : region) {
-      OpBuilder::InsertionGuard guard(b);
-      Block *into = b.createBlock(&to, to.end(), block.getArgumentTypes(),
-                                  SmallVector<Location>(block.getNumArguments(), loc));
-      mapping.map(block.getArguments(), into->getArguments());
-      for (Operation &inner : block)
-        clone(inner, mapping, dims, lane);
-    }
-  }
-}
-
-bool Emitter::isSameForLanes(scf::IfOp branch) {
-  if (plan.parallel.empty())
-    return false;
-  const KernelLoop &last = plan.parallel.back();
-  if (isIndependentOf(last.dim, branch.getCondition()))
-    return true;
-  auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
-  auto index = compare ? compare.getLhs().getDefiningOp<linalg::IndexOp>() : nullptr;
-  IntegerAttr bound;
-  return index && compare.getPredicate() == arith::CmpIPredicate::ult &&
-         matchPattern(compare.getRhs(), m_Constant(&bound)) && last.low % plan.lanes == 0 &&
-         bound.getInt() % plan.lanes == 0;
-}
-
-bool Emitter::loadLanes(memref::LoadOp load, MutableArrayRef<LaneMapping> lanes) {
-  auto buffer = captured.find(load.getMemRef());
-  auto isSame = [&](Value index) { return isIndependentOf(plan.parallel.back().dim, index); };
-  if (buffer == captured.end() || int64_t(lanes.size()) != plan.lanes ||
-      !llvm::all_of(load.getIndices().drop_back(), isSame))
-    return false;
-  llvm::MaybeAlign alignment = gatherAlignment(load, buffer->second);
-  if (!alignment)
-    return false;
-  cloneConstants(*load, lanes.front().mapping);
-  auto vector = vector::LoadOp::create(
-      b, load.getLoc(), VectorType::get({plan.lanes}, load.getType()), argumentOf(buffer->second),
-      ValueRange{address(load, buffer->second, lanes.front().mapping)}, /*nontemporal=*/false,
-      alignment);
-  for (auto [i, lane] : llvm::enumerate(lanes))
-    lane.mapping.map(load.getResult(), vector::ExtractOp::create(b, load.getLoc(), vector, i));
-  return true;
-}
-
-void Emitter::cloneLanes(Operation &from, MutableArrayRef<LaneMapping> lanes) {
-  if (auto load = dyn_cast<memref::LoadOp>(from); load && loadLanes(load, lanes))
-    return;
-  auto branch = dyn_cast<scf::IfOp>(from);
-  if (!branch || !isSameForLanes(branch)) {
-    for (LaneMapping &lane : lanes)
-      clone(from, lane.mapping, lane.dims, lane.number);
-    return;
-  }
-  SmallVector<Type> types;
-  for (LaneMapping &lane : lanes) {
-    cloneConstants(from, lane.mapping);
-    llvm::append_range(types, branch.getResultTypes());
-  }
-  auto copy = scf::IfOp::create(b, from.getLoc(), types,
-                                lanes.front().mapping.lookup(branch.getCondition()),
-                                /*addThenBlock=*/true, /*addElseBlock=*/true);
-  for (auto [region, to] : llvm::zip_equal(branch->getRegions(), copy->getRegions())) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&to.front());
-    Block &block = region.front();
-    for (Operation &inner : block.without_terminator())
-      cloneLanes(inner, lanes);
-    Lanes yielded;
-    for (LaneMapping &lane : lanes)
-      for (Value value : block.getTerminator()->getOperands())
-        yielded.push_back(lane.mapping.lookup(value));
-    scf::YieldOp::create(b, from.getLoc(), yielded);
-  }
-  int64_t number = branch.getNumResults();
-  for (auto [i, lane] : llvm::enumerate(lanes))
-    lane.mapping.map(branch.getResults(), copy.getResults().slice(i * number, number));
-}
-
-SmallVector<Emitter::Lanes> Emitter::payloads(linalg::LinalgOp op, ArrayRef<Lanes> values,
-                                              const Indices &indices,
-                                              ArrayRef<int64_t> activeLanes) {
-  SmallVector<LaneMapping> lanes;
-  for (auto [number, arguments] : llvm::zip_equal(activeLanes, values)) {
-    LaneMapping &lane = lanes.emplace_back();
-    lane.number = number;
-    lane.mapping.map(op.getBlock()->getArguments(), arguments);
-    if (op.hasIndexSemantics())
-      lane.dims = dimIndices(indices, number);
-  }
-  auto body = op.getBlock()->without_terminator();
-  bool branches = llvm::any_of(body, [&](Operation &inner) {
-    auto branch = dyn_cast<scf::IfOp>(inner);
-    return branch && isSameForLanes(branch);
-  });
-  if (branches) {
-    for (Operation &inner : body)
-      cloneLanes(inner, lanes);
-  } else {
-    for (LaneMapping &lane : lanes)
-      for (Operation &inner : body)
-        clone(inner, lane.mapping, lane.dims, lane.number);
-  }
-  SmallVector<Lanes> results;
-  for (LaneMapping &lane : lanes) {
-    Lanes &yielded = results.emplace_back();
-    for (Value value : op.getBlock()->getTerminator()->getOperands())
-      yielded.push_back(!lane.mapping.contains(value) && isConstant(value)
-                            ? cloneConstant(value)
-                            : lane.mapping.lookup(value));
-  }
-  return results;
-}
-
-Emitter::Lanes Emitter::payload(linalg::LinalgOp op, ArrayRef<Value> values, const Indices &indices,
-                                int64_t lane) {
-  return payloads(op, {llvm::to_vector(values)}, indices, {lane}).front();
-}
 
 Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> activeLanes) {
   int64_t numInputs = plan.numInputs, numOutputs = plan.numResults(), numLanes = activeLanes.size();
@@ -294,7 +96,29 @@ Emitter::Lanes Emitter::applyEpilogue(ArrayRef<Value> results, const Indices &in
   return outputs;
 }
 
+/// Computes all iterations of the repeated loop before the first store, so that they share loads.
+void Emitter::emitRepeated(Value thread) {
+  SmallVector<KernelLoop> loops(plan.parallel);
+  int64_t repeats = std::exchange(loops[*plan.repeated].size, 1);
+  Indices indices;
+  indices.parallel = delinearize(thread, loops, plan.lanes);
+  auto lanes = llvm::to_vector(llvm::seq<int64_t>(0, plan.lanes));
+  SmallVector<Lanes> computed;
+  for (int64_t i = 0; i < repeats; ++i) {
+    indices.parallel[*plan.repeated] = constant(i);
+    computed.push_back(computeOutputs(indices, lanes));
+  }
+  for (auto [i, values] : llvm::enumerate(computed)) {
+    indices.parallel[*plan.repeated] = constant(i);
+    for (int64_t output = 0; output < plan.numResults(); ++output)
+      storeLanes(plan.firstOutput + output, indices,
+                 ArrayRef(values).slice(output * plan.lanes, plan.lanes));
+  }
+}
+
 void Emitter::emitThread(Value thread) {
+  if (plan.repeated)
+    return emitRepeated(thread);
   Indices indices;
   indices.parallel = delinearize(thread, plan.parallel, plan.lanes);
   int64_t numOutputs = plan.numResults();

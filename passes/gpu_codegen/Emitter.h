@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The class that emits a kernel: arguments and body (KernelEmit.cpp), code of single threads
-// (EmitThread.cpp), memory accesses (EmitMemory.cpp), code in which the threads of a warp or a
-// block cooperate (EmitShared.cpp), and regions of rows (EmitRows.cpp).
+// (EmitThread.cpp), payloads (EmitPayload.cpp), memory accesses (EmitMemory.cpp), code in which the
+// threads of a warp or a block cooperate (EmitShared.cpp), and regions of rows (EmitRows.cpp).
 
 #ifndef CONVOY_PASSES_GPU_CODEGEN_EMITTER_H
 #define CONVOY_PASSES_GPU_CODEGEN_EMITTER_H
@@ -61,6 +61,7 @@ private:
   mlir::Value combine(mlir::Operation *combiner, mlir::Value x, mlir::Value y);
   void emitRows(mlir::Value thread);
   void emitThread(mlir::Value thread);
+  void emitRepeated(mlir::Value thread);
   void emitTiles(mlir::Value block, mlir::Value thread);
   Lanes computeOutputs(const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
 
@@ -70,6 +71,9 @@ private:
   mlir::Value address(mlir::memref::LoadOp load, const Buffer &buffer,
                       const mlir::IRMapping &mapping);
   mlir::Value loadOne(unsigned operand, const Indices &indices, int64_t lane);
+  /// The alignment of an element that follows from the steps of the loops, if it is more than that
+  /// of its type. LLVM merges loads of neighboring elements if it is known.
+  llvm::MaybeAlign alignment(unsigned operand, int64_t lane);
   Lanes loadLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
   void storeLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<mlir::Value> values);
   /// The payload of one lane, with its arguments.

@@ -7,6 +7,19 @@ using namespace mlir;
 
 namespace convoy::gpu_codegen {
 
+/// The number of elements of an operand that the loops of a kernel read, each counted once.
+static int64_t elementsRead(const KernelMapping &plan, unsigned number) {
+  const KernelOperand &operand = plan.operands[number];
+  int64_t all = operand.buffer->type.getNumElements(), read = 1;
+  if (!operand.isLinear)
+    return all;
+  for (ArrayRef<KernelLoop> loops : {ArrayRef(plan.parallel), ArrayRef(plan.reduction)})
+    for (const KernelLoop &loop : loops)
+      if (loop.steps[number] != 0)
+        read *= loop.size;
+  return std::min(all, read);
+}
+
 namespace {
 
 /// The memory that the bodies of a kernel access.
@@ -23,7 +36,7 @@ struct Accesses {
       int64_t size = elementBytes(operand.buffer->type.getElementType());
       if (operand.isRead && !(isInit && plan.inits[init])) {
         read.insert(operand.buffer->root);
-        moved += operand.buffer->type.getNumElements() * size;
+        moved += elementsRead(plan, number) * size;
       }
       if (int64_t(number) >= plan.firstOutput) {
         written.insert(operand.buffer->root);

@@ -78,6 +78,8 @@ struct KernelMapping {
       inits; ///< for each output a constant that replaces its initial value, or null
   std::optional<mlir::Value> padding; ///< the padding value
   int64_t lanes = 1;                  ///< elements of the last parallel loop per thread
+  /// A parallel loop whose iterations read the same elements: each thread computes all of them.
+  std::optional<unsigned> repeated;
   /// For each result the op that combines two partial results, if several threads share a
   /// reduction.
   llvm::SmallVector<mlir::Operation *> combiners;
@@ -121,6 +123,10 @@ int64_t vectorAlignment(mlir::Type elementType, int64_t lanes);
 
 /// Whether a thread's `lanes` elements of an operand are contiguous and aligned.
 bool isVectorAccess(const KernelMapping &plan, unsigned operand, int64_t lanes);
+
+/// Whether most inputs that vary along `elements` are the same in all of the few iterations of
+/// `loop`.
+bool readsSame(const KernelMapping &plan, const KernelLoop &elements, const KernelLoop &loop);
 
 /// Chooses how many elements a thread of `plan`, whose loops and operands are set, computes, and,
 /// if they `mayShare`, which threads share a reduction or a transpose.

@@ -11,9 +11,14 @@ using namespace mlir;
 
 namespace convoy::gpu_codegen {
 
+/// Threads that fill a large GPU.
+static constexpr int64_t kEnoughThreads = 1 << 15;
+
 int64_t KernelMapping::threads() const {
   int64_t count = rows ? rows->sharers : tile ? kBlockThreads : reducers;
   for (auto [i, loop] : llvm::enumerate(parallel)) {
+    if (repeated == i)
+      continue;
     bool tiled = tile != 0 && (i == tileLoop || i + 1 == parallel.size());
     count *= tiled ? llvm::divideCeil(loop.size, tile) : loop.size;
   }
@@ -57,10 +62,13 @@ static int64_t chooseLanes(const KernelMapping &plan) {
     return std::max<int64_t>(last.size, 1);
   if (last.isPadded())
     return 1;
-  // Use fewer elements per thread if there are too few threads to fill a large GPU.
-  constexpr int64_t kEnoughThreads = 1 << 15;
+  // Use fewer elements per thread if there are too few threads to fill a large GPU, or if the
+  // results of a thread would not stay in registers.
+  constexpr int64_t kMostResults = 32;
+  int64_t repeats = plan.repeated ? plan.parallel[*plan.repeated].size : 1;
   for (lanes = std::min<int64_t>(kShort, 16 / widest); lanes > 1; lanes /= 2) {
-    bool fits = last.size % lanes == 0 && plan.threads() / lanes >= kEnoughThreads;
+    bool fits = last.size % lanes == 0 && plan.threads() / lanes >= kEnoughThreads &&
+                lanes * repeats <= kMostResults;
     for (int64_t output = plan.firstOutput; fits && output < end; ++output)
       fits = isVectorAccess(plan, output, lanes);
     if (fits)
@@ -131,11 +139,33 @@ static void transposeThroughTiles(KernelMapping &plan) {
   }
 }
 
+bool readsSame(const KernelMapping &plan, const KernelLoop &elements, const KernelLoop &loop) {
+  constexpr int64_t kMost = 16, kLeastSame = 3;
+  int64_t same = 0, other = 0;
+  for (int64_t input = 0; input < plan.numInputs; ++input)
+    if (plan.operands[input].buffer && plan.operands[input].isRead && elements.steps[input] != 0)
+      ++(loop.steps[input] == 0 ? same : other);
+  return loop.size > 1 && loop.size <= kMost && same >= kLeastSame && same >= kLeastSame * other;
+}
+
+/// Threads compute all iterations of a loop that reads the same elements in each, as sums of
+/// products with different weights, if there are enough threads without it.
+static void repeatForSharedReads(KernelMapping &plan) {
+  for (unsigned i = 0; i + 1 < plan.parallel.size(); ++i)
+    if (readsSame(plan, plan.parallel.back(), plan.parallel[i]) &&
+        plan.threads() / plan.parallel[i].size >= kEnoughThreads) {
+      plan.repeated = i;
+      return;
+    }
+}
+
 void spreadOverThreads(KernelMapping &plan, bool mayShare) {
   if (!plan.reduction.empty() && mayShare)
     shareReduction(plan);
   if (plan.reduction.empty() && mayShare)
     transposeThroughTiles(plan);
+  if (plan.reduction.empty() && mayShare && !plan.tile && !plan.epilogue)
+    repeatForSharedReads(plan);
   if (plan.combiners.empty() && !plan.tile)
     plan.lanes = chooseLanes(plan);
 }

@@ -13,9 +13,9 @@ namespace convoy::gpu_codegen {
 /// Elements of a row that a thread keeps in registers: at most, with 64 registers per thread, and
 /// preferred for a row that a block shares.
 constexpr int64_t kMostElements = 52, kPreferredElements = 16;
-/// Rows of at most so many elements are shared by a warp, if there are enough of them.
-constexpr int64_t kWarpRow = 1024;
 constexpr int64_t kMostThreads = 1024;
+/// Threads that fill a large GPU.
+constexpr int64_t kEnoughThreads = 1 << 15;
 
 /// The number of the operand with the memory of `access`, which is added unless it is known.
 static unsigned operandOf(KernelMapping &plan, const RowAccess &access) {
@@ -73,11 +73,34 @@ static int64_t chooseWidth(const KernelMapping &plan) {
   return 1;
 }
 
+/// Threads compute all rows along a loop if most of what they read is the same for these rows, if
+/// it stays in registers, and if there are enough threads.
+static void repeatForSharedReads(KernelMapping &plan) {
+  constexpr int64_t kMostRegisters = 64;
+  const RowMapping &rows = *plan.rows;
+  int64_t groups = rows.groups(),
+          sharers = std::min<int64_t>(kWarpThreads, llvm::PowerOf2Ceil(groups)),
+          elements = llvm::divideCeil(groups, sharers) * rows.width;
+  if (rows.region.length() > kWarpRow)
+    return;
+  for (auto [i, loop] : llvm::enumerate(plan.parallel)) {
+    int64_t bytes = 0;
+    for (int64_t input = 0; input < plan.numInputs; ++input)
+      if (loop.steps[input] == 0 && plan.reduction.back().steps[input] != 0)
+        bytes += elements * elementBytes(plan.operands[input].buffer->type.getElementType());
+    if (readsSame(plan, plan.reduction.back(), loop) && bytes <= 4 * kMostRegisters &&
+        rows.region.rows() / loop.size * sharers >= kEnoughThreads) {
+      plan.repeated = i;
+      return;
+    }
+  }
+}
+
 static void shareRows(KernelMapping &plan) {
   RowMapping &rows = *plan.rows;
   int64_t groups = rows.groups(), count = rows.region.rows();
-  // Enough threads to fill a large GPU.
-  constexpr int64_t kEnoughThreads = 1 << 15;
+  if (plan.repeated)
+    count /= plan.parallel[*plan.repeated].size;
   if (rows.region.length() <= kWarpRow)
     rows.sharers = std::min<int64_t>(kWarpThreads, llvm::PowerOf2Ceil(groups));
   else
@@ -125,6 +148,7 @@ KernelMapping chooseRowMapping(const RowRegion &region) {
     plan.rows->outputs.push_back(each.isStored ? std::optional(operandOf(plan, each.output))
                                                : std::nullopt);
   plan.rows->width = chooseWidth(plan);
+  repeatForSharedReads(plan);
   shareRows(plan);
   SmallVector<std::string> names = {"rows"};
   for (const RowOp &each : region.ops)

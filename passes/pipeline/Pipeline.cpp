@@ -61,8 +61,10 @@ static void populate_normalize(OpPassManager &pm, const PipelineOptions &options
   pm.addNestedPass<func::FuncOp>(
       createTcpDecomposeAttentionPass({options.supportTable, options.allowTf32}));
   pm.addNestedPass<func::FuncOp>(createTcpUnflattenProductsPass());
-  if (isFor(options, tcp::Target::Cuda))
+  if (isFor(options, tcp::Target::Cuda)) {
+    pm.addNestedPass<func::FuncOp>(createTcpExpandProductsPass());
     pm.addNestedPass<func::FuncOp>(createTcpSwapProductsPass());
+  }
   pm.addNestedPass<func::FuncOp>(createTcpChannelsLastPass());
   pm.addNestedPass<func::FuncOp>(createTcpSinkCastsPass());
   if (isFor(options, tcp::Target::Cuda))

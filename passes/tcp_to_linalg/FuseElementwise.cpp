@@ -42,9 +42,17 @@ static bool isBroadcast(linalg::GenericOp op) {
                       cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
 }
 
+/// Whether `op` reads one element of a dim, as a term of a sum.
+static bool readsTerm(linalg::GenericOp op) {
+  return op.getNumDpsInputs() == 1 &&
+         llvm::any_of(op.getMatchingIndexingMap(op.getDpsInputOperand(0)).getResults(),
+                      llvm::IsaPred<AffineConstantExpr>);
+}
+
 /// Fuses a producer whose only user reads each element once. A producer that is read repeatedly (by
 /// a broadcast or a window) is fused only if it computes nothing, and never into a reduction, whose
-/// loops would repeat its strided reads. A broadcast may have other users.
+/// loops would repeat its strided reads, unless these are the neighbors that a sum reads together.
+/// A broadcast may have other users.
 static bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
@@ -57,7 +65,7 @@ static bool shouldFuse(OpOperand *operand) {
   AffineMap map = consumer.getMatchingIndexingMap(operand);
   if (map.isPermutation())
     return true;
-  return consumer.getNumReductionLoops() == 0 && isMove(producer);
+  return isMove(producer) && (consumer.getNumReductionLoops() == 0 || readsTerm(producer));
 }
 
 /// Whether a reshape that splits dims moves before its producer, so that its user and the producer

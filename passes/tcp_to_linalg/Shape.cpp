@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/tcp_to_linalg/LinalgUtils.h"
 #include "passes/tcp_to_linalg/Patterns.h"
+#include "passes/tcp_to_linalg/StridedReads.h"
 
 using namespace mlir;
 using namespace convoy;
@@ -19,44 +20,17 @@ SmallVector<OpFoldResult> indexAttrs(OpBuilder &builder, ArrayRef<int64_t> value
   return getAsIndexOpFoldResult(builder.getContext(), values);
 }
 
-/// A generic that reads `input` at `start + index * stride`.
-Value stridedRead(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> starts,
-                  ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
-  auto type = cast<RankedTensorType>(input.getType());
-  // linalg would infer the size of the input from that of the slice if a map used a dim unchanged.
-  bool isPrefix = false;
-  for (auto [start, stride, size, whole] : llvm::zip_equal(starts, strides, sizes, type.getShape()))
-    isPrefix |= start == 0 && stride == 1 && size != whole;
-  if (isPrefix)
-    return parallelGeneric(
-        builder, loc, type.clone(sizes), {}, {},
-        [&](OpBuilder &inner, Location innerLoc, ValueRange) {
-          SmallVector<Value> indices;
-          for (auto [i, start, stride] : llvm::enumerate(starts, strides)) {
-            Value index = linalg::IndexOp::create(inner, innerLoc, i);
-            if (stride != 1)
-              index = arith::MulIOp::create(
-                  inner, innerLoc, index, arith::ConstantIndexOp::create(inner, innerLoc, stride));
-            if (start != 0)
-              index = arith::AddIOp::create(inner, innerLoc, index,
-                                            arith::ConstantIndexOp::create(inner, innerLoc, start));
-            indices.push_back(index);
-          }
-          return Value(tensor::ExtractOp::create(inner, innerLoc, input, indices));
-        });
-  SmallVector<AffineExpr> results;
-  for (auto [i, start, stride] : llvm::enumerate(starts, strides))
-    results.push_back(builder.getAffineDimExpr(i) * stride + start);
-  return parallelGeneric(builder, loc, type.clone(sizes), input,
-                         AffineMap::get(sizes.size(), 0, results, builder.getContext()),
-                         sameElement);
-}
-
 struct ReshapePattern : public OpConversionPattern<tcp::ReshapeOp> {
   using OpConversionPattern<tcp::ReshapeOp>::OpConversionPattern;
 
   LogicalResult matchAndRewrite(tcp::ReshapeOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const final {
+    auto slice = op.getInput().getDefiningOp<tcp::SliceOp>();
+    Value input = slice && isCuda(op) ? rewriter.getRemappedValue(slice.getInput()) : Value();
+    if (Value read = input ? termRead(rewriter, slice, input, shapeOf(op.getOutput())) : Value()) {
+      rewriter.replaceOp(op, read);
+      return success();
+    }
     rewriter.replaceOp(
         op, reshapeTo(rewriter, op.getLoc(), adaptor.getInput(), op.getType().getShape()));
     return success();
@@ -87,8 +61,10 @@ struct SlicePattern : public OpConversionPattern<tcp::SliceOp> {
   LogicalResult matchAndRewrite(tcp::SliceOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const final {
     if (isCuda(op)) {
-      rewriter.replaceOp(op, stridedRead(rewriter, op.getLoc(), adaptor.getInput(), op.getStarts(),
-                                         op.getSizes(), op.getStrides()));
+      Value read = termRead(rewriter, op, adaptor.getInput(), op.getSizes());
+      rewriter.replaceOp(op, read ? read
+                                  : stridedRead(rewriter, op.getLoc(), adaptor.getInput(),
+                                                op.getStarts(), op.getSizes(), op.getStrides()));
       return success();
     }
     rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(

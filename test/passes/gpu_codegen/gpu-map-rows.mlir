@@ -147,3 +147,55 @@ func.func @long(%x: memref<8x100000xf32>, %y: memref<8x100000xf32>) attributes {
   }
   return
 }
+
+// -----
+
+// Rows that are sums of four rows, one for each of four weights: a thread reads each element once,
+// and computes its four results.
+
+#row = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#head0 = affine_map<(d0, d1, d2, d3) -> (d0, 0, d2, d3)>
+#head1 = affine_map<(d0, d1, d2, d3) -> (d0, 1, d2, d3)>
+#head2 = affine_map<(d0, d1, d2, d3) -> (d0, 2, d2, d3)>
+#head3 = affine_map<(d0, d1, d2, d3) -> (d0, 3, d2, d3)>
+#weight = affine_map<(d0, d1, d2, d3) -> (d1)>
+
+// CHECK-LABEL: func.func @heads
+// CHECK:         launch_kernel {{.*}} grid [256, 1, 1] block [256, 1, 1]
+// CHECK:         gpu.func @heads_rows_add_mul_reduce_max_sub_0
+// CHECK-COUNT-4:   vector.load
+// CHECK-NOT:       vector.load
+// CHECK-COUNT-20:  gpu.shuffle xor
+// CHECK-NOT:       gpu.shuffle xor
+func.func @heads(%x: memref<16x4x128x128xf32>, %w: memref<4xf32>, %y: memref<16x4x128x128xf32>) attributes {tcp.target = "cuda"} {
+  %low = arith.constant 0xFF800000 : f32
+  scf.execute_region no_inline {
+    %z = memref.alloc() : memref<16x4x128x128xf32>
+    %max = memref.alloc() : memref<16x4x128xf32>
+    linalg.generic {indexing_maps = [#head0, #head1, #head2, #head3, #weight, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%x, %x, %x, %x, %w : memref<16x4x128x128xf32>, memref<16x4x128x128xf32>, memref<16x4x128x128xf32>, memref<16x4x128x128xf32>, memref<4xf32>) outs(%z : memref<16x4x128x128xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32, %d: f32, %v: f32, %o: f32):
+      %0 = arith.addf %a, %b : f32
+      %1 = arith.addf %0, %c : f32
+      %2 = arith.addf %1, %d : f32
+      %3 = arith.mulf %2, %v : f32
+      linalg.yield %3 : f32
+    }
+    linalg.fill ins(%low : f32) outs(%max : memref<16x4x128xf32>)
+    linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%z : memref<16x4x128x128xf32>) outs(%max : memref<16x4x128xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %s = arith.maximumf %o, %p : f32
+      linalg.yield %s : f32
+    }
+    linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%z, %max : memref<16x4x128x128xf32>, memref<16x4x128xf32>) outs(%y : memref<16x4x128x128xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %d = arith.subf %p, %q : f32
+      linalg.yield %d : f32
+    }
+    scf.yield
+  }
+  return
+}

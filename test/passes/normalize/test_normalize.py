@@ -47,20 +47,24 @@ def _main_ops(text: str, name: str) -> int:
     return _function(text, "main").count(f'"tcp.{name}"')
 
 
-def run_both(text: str, inputs: list[Tensor], weights: dict[str, Tensor]) -> list[Tensor]:
-    """The results of @main with the weights from @prepare_weights."""
+def prepared_weights(text: str, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The results of @prepare_weights by name, in order."""
     names = re.findall(r'tcp\.prepared = "([^"]*)"', _function(text, "prepare_weights"))
     if not names:
-        return run_text(text, inputs, {})
+        return {}
     signature = re.search(r"-> (.*?), res_attrs", _function(text, "prepare_weights"))
     assert signature is not None
     dtypes = [_TORCH[element] for element in re.findall(r"x([a-z]+\d+)>", signature.group(1))]
     prepared = run_text(text, [], weights, "prepare_weights")
     assert len(names) == len(set(names)) == len(prepared) == len(dtypes)
-    values = {
+    return {
         name: value.to(dtype) for name, value, dtype in zip(names, prepared, dtypes, strict=True)
     }
-    return run_text(text, inputs, values)
+
+
+def run_both(text: str, inputs: list[Tensor], weights: dict[str, Tensor]) -> list[Tensor]:
+    """The results of @main with the weights from @prepare_weights."""
+    return run_text(text, inputs, prepared_weights(text, weights))
 
 
 def _wide(text: str) -> str:

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Runs generated kernels without a GPU: the text of phase `host`, each op for all threads of a
+launch at once. Programs with graphs of cuDNN, and kernels with shared memory, are refused."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+__all__ = ["run_main"]
+
+_DTYPES = {
+    "f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
+    "i64": torch.int64, "i32": torch.int32, "i8": torch.int8, "i1": torch.bool,
+    "index": torch.int64,
+}  # fmt: skip
+_WARP = 32
+
+
+@dataclass
+class _Op:
+    name: str
+    results: list[str]
+    operands: list[str]
+    text: str
+    arguments: list[str] = field(default_factory=list)  # of the first region
+    regions: list[list[_Op]] = field(default_factory=list)
+
+
+def _parse(lines: Iterator[str]) -> list[_Op]:
+    """The ops up to the end of a region."""
+    ops: list[_Op] = []
+    arguments: list[str] = []
+    for line in lines:
+        line = line.strip()
+        if line.startswith("^bb"):
+            arguments = re.findall(r"(%[\w#]+):", line)
+        elif line.startswith("})"):
+            break
+        elif line == "}, {":
+            ops.append(_Op("next_region", [], [], line))
+        elif found := re.match(r'(?:(%\w+)(?::(\d+))? = )?"([\w.]+)"\((.*?)\)(.*)', line):
+            name, count, op, operands, text = found.groups()
+            results = [] if name is None else [name]
+            if count is not None:
+                results = [f"{name}#{i}" for i in range(int(count))]
+            made = _Op(op, results, re.findall(r"%[\w#]+", operands), text)
+            ops.append(made)
+            if text.endswith("({"):
+                inner = _parse(lines)
+                made.arguments, parts = inner[0].results, [[]]
+                for each in inner[1:]:
+                    parts.append([]) if each.name == "next_region" else parts[-1].append(each)
+                made.regions = parts
+    return [_Op("arguments", arguments, [], ""), *ops]
+
+
+def _walk(ops: Sequence[_Op]) -> Iterator[_Op]:
+    for op in ops:
+        yield op
+        for region in op.regions:
+            yield from _walk(region)
+
+
+_SIMPLE: dict[str, Callable[..., Tensor]] = {
+    "addi": operator.add, "subi": operator.sub, "muli": operator.mul,
+    "divui": lambda a, b: torch.div(a, b, rounding_mode="floor"), "remui": torch.remainder,
+    "minui": torch.minimum, "maxsi": torch.maximum, "minsi": torch.minimum,
+    "andi": torch.bitwise_and, "ori": torch.bitwise_or, "select": torch.where,
+    "shli": torch.bitwise_left_shift,
+    "addf": operator.add, "subf": operator.sub, "mulf": operator.mul, "divf": operator.truediv,
+    "maximumf": torch.maximum, "minimumf": torch.minimum, "negf": operator.neg,
+    "exp2": torch.exp2, "exp": torch.exp, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt,
+    "fma": lambda a, b, c: a * b + c,
+}  # fmt: skip
+#: Predicates of arith.cmpi, by number.
+_COMPARE: Sequence[Callable[..., Tensor]] = (
+    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge,
+    operator.lt, operator.le, operator.gt, operator.ge,
+)  # fmt: skip
+
+
+#: Those of arith.cmpf, for ordered numbers first; the unordered ones are as many numbers later.
+_COMPARE_FLOATS: Sequence[Callable[..., Tensor]] = (
+    operator.eq, operator.gt, operator.ge, operator.lt, operator.le, operator.ne,
+)  # fmt: skip
+
+
+class _Launch:
+    """The threads of one launch, which all take each step together."""
+
+    def __init__(self, blocks: int, threads: int, values: dict[str, Tensor]) -> None:
+        number = torch.arange(blocks * threads)
+        self.block, self.thread = number // threads, number % threads
+        self.values = values
+
+    def run(self, ops: Sequence[_Op], active: Tensor) -> list[Tensor]:
+        """Runs `ops` for the active threads. Returns what the last one yields."""
+        for op in ops:
+            arguments = [self.values[each] for each in op.operands]
+            kind = op.name.split(".")[1]
+            if kind in ("yield", "return"):
+                return arguments
+            for name, value in zip(op.results, self.step(op, kind, arguments, active), strict=True):
+                self.values[name] = value
+        return []
+
+    def step(self, op: _Op, kind: str, arguments: list[Tensor], active: Tensor) -> Sequence[Tensor]:
+        if kind in _SIMPLE:
+            return [_SIMPLE[kind](*arguments)]
+        special = getattr(self, f"_{kind}", None)
+        assert special is not None, f"no {op.name}"
+        result: Sequence[Tensor] = special(op, arguments, active)
+        return result
+
+    def _all(self, value: float, dtype: torch.dtype) -> Tensor:
+        return torch.full(self.thread.shape, value, dtype=dtype)
+
+    def _constant(self, op: _Op, _: list[Tensor], __: Tensor) -> list[Tensor]:
+        value, dtype = re.search(r"value = (\S+?)(?: : (\w+))?}", op.text).groups()  # type: ignore[union-attr]
+        if value in ("true", "false"):
+            return [self._all(value == "true", torch.bool)]
+        if value.startswith("0x"):
+            bits = {2: torch.int16, 4: torch.int32}[_DTYPES[dtype].itemsize]
+            number = int(value, 16)
+            number -= (number >> (8 * bits.itemsize - 1)) << 8 * bits.itemsize
+            return [self._all(number, bits).view(_DTYPES[dtype])]
+        return [self._all(float(value), _DTYPES[dtype])]
+
+    def _block_id(self, *_: object) -> list[Tensor]:
+        return [self.block]
+
+    def _thread_id(self, *_: object) -> list[Tensor]:
+        return [self.thread]
+
+    def _extf(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
+        return [arguments[0].to(_DTYPES[op.text.rsplit("-> ")[-1]])]
+
+    _truncf = _extf
+
+    def _bitcast(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
+        return [arguments[0].view(_DTYPES[op.text.rsplit("-> ")[-1]])]
+
+    def _cmpi(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
+        predicate = int(re.search(r"predicate = (\d+)", op.text).group(1))  # type: ignore[union-attr]
+        return [_COMPARE[predicate](*arguments)]
+
+    def _cmpf(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
+        predicate = int(re.search(r"predicate = (\d+)", op.text).group(1))  # type: ignore[union-attr]
+        a, b = arguments
+        unordered = a.isnan() | b.isnan()
+        if predicate in (7, 14):
+            return [unordered if predicate == 14 else ~unordered]
+        found = _COMPARE_FLOATS[(predicate - 1) % 7](a, b)
+        return [found | unordered if predicate > 7 else found & ~unordered]
+
+    def _shuffle(self, op: _Op, arguments: list[Tensor], active: Tensor) -> list[Tensor]:
+        assert "xor" in op.text
+        assert bool(active.all())
+        value, distance, width = arguments
+        assert int(width[0]) == _WARP
+        other = torch.arange(len(value)) ^ distance.long()
+        return [value[other], torch.ones_like(active)]
+
+    def _checked(
+        self, op: _Op, memory: Tensor, where: Tensor, active: Tensor, width: int
+    ) -> Tensor:
+        """The addresses of the active threads, which are inside and aligned."""
+        inside = where[active]
+        assert bool(((inside >= 0) & (inside + width <= memory.numel())).all()), op
+        if found := re.search(r"alignment = (\d+)", op.text):
+            assert not bool((inside * memory.element_size() % int(found.group(1))).any()), op
+        return torch.where(active, where, 0)
+
+    def _load(self, op: _Op, arguments: list[Tensor], active: Tensor) -> list[Tensor]:
+        memory, where = arguments
+        found = re.search(r"-> vector<(\d+)x", op.text)
+        width = int(found.group(1)) if found else 1
+        where = self._checked(op, memory, where, active, width)
+        if not found:
+            return [memory[where]]
+        return [memory[where[:, None] + torch.arange(width)]]
+
+    def _store(self, op: _Op, arguments: list[Tensor], active: Tensor) -> list[Tensor]:
+        value, memory, where = arguments
+        vector = value if value.dim() == 2 else value[:, None]
+        self._checked(op, memory, where, active, vector.shape[1])
+        places = where[active][:, None] + torch.arange(vector.shape[1])
+        assert places.unique().numel() == places.numel(), f"two threads write an element: {op}"
+        memory[places] = vector[active]
+        return []
+
+    def _extract(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
+        position = re.search(r"static_position = array<i64: (\d+)>", op.text)
+        assert position is not None
+        return [arguments[0][:, int(position.group(1))]]
+
+    def _from_elements(self, _: _Op, arguments: list[Tensor], __: Tensor) -> list[Tensor]:
+        return [torch.stack(arguments, 1)]
+
+    def _if(self, op: _Op, arguments: list[Tensor], active: Tensor) -> list[Tensor]:
+        then, *other = (
+            self.run(region, active & condition)
+            for region, condition in zip(op.regions, (arguments[0], ~arguments[0]), strict=False)
+        )
+        if not then:
+            return []
+        return [torch.where(arguments[0], a, b) for a, b in zip(then, *other, strict=True)]
+
+    def _for(self, op: _Op, arguments: list[Tensor], active: Tensor) -> list[Tensor]:
+        first, end, step, *carried = arguments
+        index = first
+        while bool((running := active & (index < end)).any()):
+            self.values.update(zip(op.arguments, [index, *carried], strict=True))
+            next_ = self.run(op.regions[0], running)
+            carried = [torch.where(running, a, b) for a, b in zip(next_, carried, strict=True)]
+            index = index + step
+        return carried
+
+
+def run_main(text: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> int:
+    """Runs @main of a module at the end of phase `host`, printed in generic form.
+
+    Args:
+        text: The module.
+        inputs: The inputs, then the prepared weights.
+        outputs: The outputs, which are written.
+
+    Returns:
+        The number of launches.
+    """
+    ops = _parse(iter(text.splitlines()))
+    main = next(op for op in _walk(ops) if op.name == "func.func" and '"main"' in op.text)
+    kernels = [op for op in _walk(ops) if op.name == "gpu.func"]
+    found = re.search(r"memref<(\d+)xi8>\) -> i32", main.text)
+    assert found is not None
+    arena = torch.full((int(found.group(1)),), 0x7F, dtype=torch.int8)
+    # Dense tensors, in the order in which they are in memory.
+    flat = [torch.as_strided(each, (each.numel(),), (1,)) for each in (*inputs, *outputs)]
+    memory = dict(zip(main.arguments[1:], [*flat, arena], strict=True))
+    constants: dict[str, int] = {}
+    launches = 0
+    for op in main.regions[0]:
+        if op.name == "arith.constant":
+            constants[op.results[0]] = int(re.search(r"value = (\d+)", op.text).group(1))  # type: ignore[union-attr]
+        elif op.name == "memref.view":
+            sizes = re.search(r"-> memref<([\dx]+)x(\w+)>", op.text)
+            assert sizes is not None
+            dtype = _DTYPES[sizes.group(2)]
+            count = functools.reduce(operator.mul, map(int, sizes.group(1).split("x")))
+            start = constants[op.operands[1]]
+            part = memory[op.operands[0]][start : start + count * dtype.itemsize]
+            memory[op.results[0]] = part.view(dtype)
+        elif op.name == "cudnn_backend.launch_kernel":
+            block, grid, kernel = (
+                int(re.search(rf"{key} = (?:array<i32: )?(\d+)", op.text).group(1))  # type: ignore[union-attr]
+                for key in ("block", "grid", "kernel")
+            )
+            values = [memory[each] for each in op.operands[1:]]
+            launch = _Launch(grid, block, dict(zip(kernels[kernel].arguments, values, strict=True)))
+            launch.run(kernels[kernel].regions[0], torch.ones(grid * block, dtype=torch.bool))
+            launches += 1
+        else:
+            assert op.name in ("func.return", "memref.reinterpret_cast"), f"no {op.name}"
+            if op.results:
+                memory[op.results[0]] = memory[op.operands[0]]
+    return launches
