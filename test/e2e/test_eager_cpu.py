@@ -124,6 +124,14 @@ _CASES: dict[str, tuple[Any, tuple[Tensor, ...]]] = {
     ),
     # Division and remainder.
     "floor_divide": (lambda x: x // 0.1, (torch.tensor([1.0, 0.3, -0.7, 12.0]),)),
+    # The quotients are too small for float32.
+    "floor_divide_bfloat16": (
+        lambda x, y: x // y,
+        (
+            torch.tensor([1e-30, -1e-30, 1e-30, -7.0]).bfloat16(),
+            torch.tensor([-1e30, 1e30, 1e30, 2.0]).bfloat16(),
+        ),
+    ),
     "remainder": (lambda x: x % 3, (torch.tensor([1e8, -7.5, 2.0**40, 5.0]),)),
     "remainder_infinite": (
         lambda x, y: _plain_zeros(torch.cat([x % y, x[None] % math.inf, x[None] % -math.inf])),

@@ -297,6 +297,12 @@ _add(
     lambda x: x.bfloat16() // 1.3,
     torch.tensor([2.59375, 1.296875, 2.609375]),
 )
+_add(
+    "floor_divide_bfloat16_tiny",
+    lambda x, y: x.bfloat16() // y.bfloat16(),
+    torch.tensor([1e-30, -1e-30, 1e-30, -7.0]),
+    torch.tensor([-1e30, 1e30, 1e30, 2.0]),
+)
 # The number counts in float32: 7.5 is below 75 * 0.1 there, and above it in float16.
 _add(
     "div_floor_half",

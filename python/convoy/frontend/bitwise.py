@@ -60,10 +60,13 @@ def gcd(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.lcm")
 def lcm(b: Builder, call: Call) -> ir.Value:
-    """|x / gcd * y|, which is 0 if both are 0: `tcp.div` by 0 is 0."""
-    x, y = _operands(b, call)
+    """|x / gcd * y|, which is 0 if both are 0: `tcp.div` by 0 is 0. As in C++, 8 and 16 bits are
+    promoted to 32, and the result wraps around after the absolute value: it can be negative."""
+    dtype = call.result.dtype
+    x, y = (b.cast(value, torch.promote_types(dtype, torch.int32)) for value in _operands(b, call))
     divisor = b.binary(tcp.GcdOp, x, y)
-    return b.unary(tcp.AbsOp, b.binary(tcp.MulOp, b.binary(tcp.DivOp, x, divisor), y))
+    product = b.binary(tcp.MulOp, b.binary(tcp.DivOp, x, divisor), y)
+    return b.cast(b.unary(tcp.AbsOp, product), dtype)
 
 
 def _operands(b: Builder, call: Call) -> list[ir.Value]:

@@ -68,10 +68,11 @@ def _floor_quotient(x: Expression, y: Expression) -> tuple[Expression, Expressio
     return quotient.replaced(is_above, quotient - 1.0), remainder
 
 
-# Wide enough that a quotient never rounds up to an integer: 1 // 0.1 is 9.
+# Wide enough that a quotient never rounds up to an integer, as 1 // 0.1 is 9, nor to zero, as the
+# floor of a small negative quotient is -1. float32 has no more exponents than bfloat16.
 _QUOTIENT = {
     torch.float16: torch.float32,
-    torch.bfloat16: torch.float32,
+    torch.bfloat16: torch.float64,
     torch.float32: torch.float64,
     torch.float64: torch.float64,
 }

@@ -38,6 +38,7 @@ def diagonal_scatter(b: Builder, call: Call) -> ir.Value:
     x, source, offset, first, second = call.args
     if 0 in type_of(source).shape:
         return x
+    source = b.cast(source, type_of(x).dtype)
     perm = _matrix_last(type_of(x).rank, first, second)
     x = b.transpose(x, perm)
     *rest, rows, columns = type_of(x).shape
@@ -109,7 +110,7 @@ def select_scatter(b: Builder, call: Call) -> ir.Value:
         return x
     parts = [
         *([b.slice(x, dim, 0, index)] if index else []),
-        b.reshape(source, (*before, 1, *after)),
+        b.reshape(b.cast(source, kind.dtype), (*before, 1, *after)),
         *(
             [b.slice(x, dim, index + 1, kind.shape[dim] - index - 1)]
             if index + 1 < kind.shape[dim]
@@ -150,7 +151,7 @@ def as_strided_scatter(b: Builder, call: Call) -> ir.Value:
     places = torch.full_like(numbers, -1)
     places = places.scatter_reduce(0, positions, torch.arange(count), "amax")
     indices = b.weight("places", places.reshape(kind.shape))
-    y = select_along(b, b.reshape(source, (count,)), indices, 0)
+    y = select_along(b, b.reshape(b.cast(source, kind.dtype), (count,)), indices, 0)
     return b.select(b.compare("lt", indices, b.scalar(0, torch.int64, kind.rank)), x, y)
 
 
