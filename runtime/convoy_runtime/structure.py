@@ -150,16 +150,20 @@ def _take(rest: Iterator[Node], value: Any, path: str, leaves: list[Any]) -> Non
         return
     if node.kind == "constant":
         expected = _value(node.value)
-        if type(value) is not type(expected) or value != expected:
+        if type(value) is not type(expected) or not _same(value, expected):
+            # The text of an array has several lines.
+            got = " ".join(repr(value).split())[:80]
             raise ArgumentError(
-                argument=path,
-                problem="is compiled in",
-                expected=repr(expected),
-                got=repr(value)[:80],
+                argument=path, problem="is compiled in", expected=repr(expected), got=got
             )
         return
     for name, item in _items(node, value, path):
         _take(rest, item, f"{path}{name}", leaves)
+
+
+def _same(value: Any, expected: Any) -> bool:
+    """Whether two constants of one type are equal. NaN equals itself here."""
+    return bool(value == expected) or (value != value and expected != expected)
 
 
 def _items(node: Node, value: Any, path: str) -> list[tuple[str, Any]]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import OrderedDict, namedtuple
 from dataclasses import dataclass
@@ -100,7 +101,7 @@ def test_flat_calls_remain(nested: convoy.CompiledModel) -> None:
         (*_arguments(scale=3.0),
          "argument 'scale': is compiled in: expected 2.0, got 3.0"),
         (*_arguments(scale=2), "argument 'scale': is compiled in: expected 2.0, got 2"),
-        (*_arguments(mask=_X), r"argument 'mask': is compiled in: expected None, got tensor"),
+        (*_arguments(mask=_X), r"argument 'mask': is compiled in: expected None, got tensor\(\[\[.*\], \["),
         ((_X, (Pair(_X, _X),)), _arguments()[1],
          r"argument 1: has another structure: expected a list, got tuple"),
         ((_X, [_X]), _arguments()[1],
@@ -115,6 +116,21 @@ def test_other_arguments_are_errors(
 ) -> None:
     with pytest.raises(ArgumentError, match=message):
         nested(*args, **kwargs)
+
+
+class Filled(nn.Module):
+    """Adds a number."""
+
+    def forward(self, x: Tensor, value: float) -> Tensor:
+        return x + value
+
+
+def test_nan_is_compiled_in() -> None:
+    """NaN is the number that the model was compiled with, although it does not equal itself."""
+    model = convoy.compile(Filled().eval(), (_X, math.nan), target="cpu")
+    assert torch.isnan(model(_X, math.nan)).all()
+    with pytest.raises(ArgumentError, match=r"argument 1: is compiled in: expected nan, got 0\.0"):
+        model(_X, 0.0)
 
 
 def test_classes_that_are_not_loaded(
