@@ -31,6 +31,7 @@ from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.manifest import Call, Graph, GraphTensor, Products
 from convoy_runtime.manifest import Cudnn as CudnnVersions
+from convoy_runtime.strides import packed_strides
 
 H200 = device_file("h200", 91900)
 PREFIXES: dict[type[IntEnum], tuple[str, str]] = {
@@ -531,6 +532,28 @@ def test_known_errors_of_wide_attention() -> None:
     assert erratum_of(attention("float32", 136), 2, 91900) is None
     product = replace(attention("float32", 136), ops=("matmul", "add"))
     assert erratum_of(product, 1, 91900) is None
+
+
+def test_known_errors_of_large_windows() -> None:
+    def graph(window: tuple[int, ...], dtype: str = "float16", batch: int = 8) -> Graph:
+        shapes = {
+            "x": ("input", (batch, 4, *(16 * size for size in window))),
+            "w": ("input", (64, 4, *window)),
+            "bias": ("input", (1, 64, *(1 for _ in window))),
+            "y": ("output", (batch, 64, *(16 for _ in window))),
+        }
+        tensors = tuple(
+            GraphTensor(uid, role, shape, packed_strides(shape), dtype)
+            for uid, (role, shape) in enumerate(shapes.values())
+        )
+        return Graph("conv_0", "conv_0_build", ("convolution", "add"), "model.py:3", tensors)
+
+    for dtype in ("float16", "bfloat16", "float32"):
+        assert "16x16" in (erratum_of(graph((16, 16), dtype), 4, 91900) or "")
+    assert erratum_of(graph((2, 8, 8)), 4, 91900) is not None
+    assert erratum_of(graph((11, 11)), 4, 91900) is None
+    assert erratum_of(graph((16, 16)), 7, 91900) is None
+    assert erratum_of(replace(graph((16, 16)), ops=("matmul",)), 4, 91900) is None
 
 
 def test_engine_with_a_known_error_is_not_chosen(

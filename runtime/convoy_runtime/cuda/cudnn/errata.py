@@ -5,7 +5,10 @@ found."""
 
 from __future__ import annotations
 
-from convoy_runtime.manifest import Graph
+from collections.abc import Iterator
+from math import prod
+
+from convoy_runtime.manifest import Graph, GraphTensor
 from convoy_runtime.value_types import value_type
 
 __all__ = ["ERRATA", "Erratum", "erratum_of"]
@@ -24,6 +27,7 @@ class Erratum:
         what: The error, and how it was found.
         beside: The rule applies to graphs that have all of these ops, too.
         wider_than: The rule applies to graphs with a result whose last dim is larger.
+        taps_above: The rule applies to graphs with a filter whose window has more elements.
     """
 
     ops: frozenset[str]
@@ -34,6 +38,7 @@ class Erratum:
     what: str
     beside: frozenset[str] = frozenset()
     wider_than: int = 0
+    taps_above: int = 0
 
 
 #: `last` is 99999 until a later version is known to be correct.
@@ -63,7 +68,30 @@ ERRATA = (
             "own size, and are NaN if memory is poisoned)"
         ),
     ),
+    *(
+        Erratum(
+            ops=frozenset({"convolution"}),
+            dtype=dtype,
+            taps_above=121,
+            engine=4,
+            first=90000,
+            last=99999,
+            what=(
+                "computes wrong convolutions with large windows (9.19.0 on an H100: results of "
+                "16x16 windows over 4 channels in float32, and over 8 in float16 and float32, "
+                "differ from PyTorch's by their own size; those of 8x8 and 11x11 are right)"
+            ),
+        )
+        for dtype in ("float16", "bfloat16", "float32")
+    ),
 )
+
+
+def _filters(graph: Graph) -> Iterator[GraphTensor]:
+    """The operands with a window for each channel of a result. An image is one of them if its batch
+    is as large, which may only refuse a correct engine."""
+    channels = {t.shape[1] for t in graph.tensors if t.role == "output" and len(t.shape) > 2}
+    return (t for t in graph.tensors if t.role == "input" and t.shape and t.shape[0] in channels)
 
 
 def erratum_of(graph: Graph, engine: int, version: int) -> str | None:
@@ -73,6 +101,7 @@ def erratum_of(graph: Graph, engine: int, version: int) -> str | None:
     ops = set(graph.ops)
     outputs = [tensor for tensor in graph.tensors if tensor.role == "output" and tensor.shape]
     width = max((tensor.shape[-1] for tensor in outputs), default=0)
+    taps = max((prod(tensor.shape[2:]) for tensor in _filters(graph)), default=0)
     for rule in ERRATA:
         if (
             rule.engine == engine
@@ -81,6 +110,7 @@ def erratum_of(graph: Graph, engine: int, version: int) -> str | None:
             and rule.ops & ops
             and rule.beside <= ops
             and width > rule.wider_than
+            and (not rule.taps_above or taps > rule.taps_above)
         ):
             return rule.what
     return None
