@@ -57,8 +57,7 @@ def build(name: str):
         return y, x.repeat(1, 30).tanh(), torch.sigmoid(x[:3]), y.flip(0) * 3
 
     def tables(*arguments):
-        *layers, x = arguments
-        indices = (x.abs() * 3).to(torch.int64).clamp(0, 10)
+        *layers, indices = arguments
         return tuple(layer(indices[:, i]) for i, layer in enumerate(layers))
 
     def transposes(x):
@@ -79,7 +78,12 @@ def build(name: str):
         "heads": lambda: (Function(heads), (200, 700)),
     }
     module, shape = table[name]()
-    return module.eval(), (torch.randn(shape),)
+    inputs = {
+        # Multiples of a sixteenth, whose products with a frequency are exact in every dtype.
+        "frequencies": lambda: torch.randint(-32, 33, shape) / 16,
+        "tables": lambda: torch.randint(11, shape),
+    }
+    return module.eval(), (inputs.get(name, lambda: torch.randn(shape))(),)
 
 
 def write_siblings(name: str, dtype: str, folder: Path) -> bool:
