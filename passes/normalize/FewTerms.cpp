@@ -73,8 +73,9 @@ static bool isReshaped(MatmulOp op) {
 bool isFewTermsOfMatmul(MatmulOp op, const WeightValues &weights) {
   ArrayRef<int64_t> lhs = shapeOf(op.getLhs()), rhs = shapeOf(op.getRhs());
   int64_t terms = lhs.back(), elements = op.getType().getNumElements();
-  // What depends on weights only is computed once.
-  if (terms > kMostTerms || (weights.contains(op.getLhs()) && weights.contains(op.getRhs())))
+  // What depends on weights only is computed once. A product without terms is zeros.
+  if (terms == 0 || terms > kMostTerms ||
+      (weights.contains(op.getLhs()) && weights.contains(op.getRhs())))
     return false;
   // A small matrix with `width` columns, or rows, on either side.
   auto isSmall = [&](Value matrix, Value rows, int64_t width) {
@@ -100,7 +101,7 @@ static bool hasFewTerms(ConvOpInterface op, const WeightValues &weights) {
   return !op.getChannelsLast() && op.getGroups() == 1 &&
          llvm::all_of(filter.drop_front(2), isOne) && llvm::all_of(op.getStride(), isOne) &&
          llvm::all_of(op.getPad(), isZero) && weights.contains(op.getWeights()) &&
-         !weights.contains(op.getInput()) && terms <= kMostTerms &&
+         !weights.contains(op.getInput()) && terms != 0 && terms <= kMostTerms &&
          (columns <= kMostColumns || terms <= kFewTerms) && rows >= kLeastRows;
 }
 

@@ -96,3 +96,13 @@ func.func @windows(%x: tensor<1x4x64x64xf32> {tcp.input = "x"}, %s: tensor<1x4x1
   %4 = tcp.conv2d %s, %v {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x4x16x16xf32>, tensor<4x4x1x1xf32> -> tensor<1x4x16x16xf32>
   return %0, %1, %2, %3, %4 : tensor<1x4x64x63xf32>, tensor<1x4x32x32xf32>, tensor<1x4x64x64xf32>, tensor<1x4x66x64xf32>, tensor<1x4x16x16xf32>
 }
+
+// A product without terms is zeros.
+// CHECK-LABEL: func.func @no_terms(
+// CHECK: tcp.matmul
+// CHECK: tcp.conv2d
+func.func @no_terms(%x: tensor<2048x0xf32> {tcp.input = "x"}, %w: tensor<0x8xf32> {tcp.weight = "w"}, %y: tensor<1x0x64x64xf32> {tcp.input = "y"}, %v: tensor<8x0x1x1xf32> {tcp.weight = "v"}) -> (tensor<2048x8xf32>, tensor<1x8x64x64xf32>) {
+  %0 = tcp.matmul %x, %w : tensor<2048x0xf32>, tensor<0x8xf32> -> tensor<2048x8xf32>
+  %1 = tcp.conv2d %y, %v {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<1x0x64x64xf32>, tensor<8x0x1x1xf32> -> tensor<1x8x64x64xf32>
+  return %0, %1 : tensor<2048x8xf32>, tensor<1x8x64x64xf32>
+}
