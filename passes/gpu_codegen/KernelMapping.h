@@ -16,6 +16,8 @@ namespace convoy::gpu_codegen {
 inline constexpr int64_t kBlockThreads = 256;
 /// Threads that exchange values by shuffles.
 inline constexpr int64_t kWarpThreads = 32;
+/// Threads that fill a large GPU.
+inline constexpr int64_t kEnoughThreads = 1 << 15;
 
 /// A loop of a kernel: a loop of the op, or several merged loops.
 struct KernelLoop {

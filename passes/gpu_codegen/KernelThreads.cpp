@@ -11,9 +11,6 @@ using namespace mlir;
 
 namespace convoy::gpu_codegen {
 
-/// Threads that fill a large GPU.
-static constexpr int64_t kEnoughThreads = 1 << 15;
-
 int64_t KernelMapping::threads() const {
   int64_t count = rows ? rows->sharers : tile ? kBlockThreads : reducers;
   for (auto [i, loop] : llvm::enumerate(parallel)) {

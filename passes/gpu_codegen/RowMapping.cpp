@@ -14,8 +14,6 @@ namespace convoy::gpu_codegen {
 /// preferred for a row that a block shares.
 constexpr int64_t kMostElements = 52, kPreferredElements = 16;
 constexpr int64_t kMostThreads = 1024;
-/// Threads that fill a large GPU.
-constexpr int64_t kEnoughThreads = 1 << 15;
 
 /// The number of the operand with the memory of `access`, which is added unless it is known.
 static unsigned operandOf(KernelMapping &plan, const RowAccess &access) {
