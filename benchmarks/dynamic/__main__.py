@@ -10,7 +10,8 @@ artifact, of the dynamic one, and of the peers, in alternating rounds. Between p
 beside that of the next point. Then the size of the artifacts, and --calls calls of random batches,
 whose percentiles are in relation to the median of the same size, and as many of static artifacts,
 whose percentiles are those of the host and the device: by the host's clock, one call at a time, and
-on a GPU also by its clock, with the host ahead. Last, the time to choose the program of a call.
+on a GPU also by its clock, with the host ahead. A last row has the percentiles of a fixed piece of
+work of the host, which are those of the machine. Last, the time to choose the program of a call.
 Results are compared with PyTorch in float64 on the CPU, or in float32 on the GPU.
 """
 

@@ -74,7 +74,7 @@ class Figures:
         percentiles: "dynamic", "static" for static artifacts of the next points and "replay" for
             the launches of their CUDA graphs alone, by the host's clock, and each of them with
             ", GPU time", to the percentiles of calls of random batches, in relation to the median
-            of the call's size.
+            of the call's size. "the host alone": those of a fixed piece of work of the host.
         choice_microseconds: The time to choose the program of a call.
         failures: Peer to its error.
     """

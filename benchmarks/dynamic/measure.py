@@ -21,7 +21,7 @@ import convoy_runtime
 from benchmarks.dynamic.figures import Figures, Plan, Row
 from benchmarks.dynamic.models import DynamicModel
 from benchmarks.dynamic.peers import Peer, peers_of
-from benchmarks.dynamic.tail import call_times, gpu_times, percentiles_of
+from benchmarks.dynamic.tail import call_times, gpu_times, host_times, percentiles_of
 from convoy_runtime.artifact import WEIGHTS
 from convoy_runtime.dynamic.program import DynamicProgram
 
@@ -153,7 +153,7 @@ class _Run:
 
         The latter have no choice, no padding and no memory that points share. On a GPU a third row
         has the launches of their CUDA graphs alone, so its percentiles are those of the host and
-        the device.
+        the device. The last row has work of the host alone.
         """
         generator = random.Random(0)
         most = min(self.plan.most or 1 << 30, max(self.model.points["batch"]))
@@ -187,12 +187,13 @@ class _Run:
                     measured[f"{name}, GPU time"] = gpu_times(call, order)
                 for kind, times in measured.items():
                     found[kind] = percentiles_of(times)
-                    shown = ", ".join(f"{each} {value:.3f}" for each, value in found[kind].items())
-                    print(
-                        f"  {self.plan.calls} calls of batches 1 to {most}, {kind}: {shown} of the "
-                        "size's median",
-                        flush=True,
-                    )
+            found["the host alone"] = percentiles_of(host_times(self.plan.calls))
+        for kind, percentiles in found.items():
+            shown = ", ".join(f"{each} {value:.3f}" for each, value in percentiles.items())
+            print(
+                f"  {self.plan.calls} calls of batches 1 to {most}, {kind}: {shown} of the median",
+                flush=True,
+            )
         return found
 
     def _choice_microseconds(self) -> float:

@@ -14,13 +14,16 @@ from typing import Any
 
 import torch
 
-__all__ = ["call_times", "gpu_times", "percentiles_of"]
+__all__ = ["call_times", "gpu_times", "host_times", "percentiles_of"]
 
 #: The percentiles of calls of random batches.
 _PERCENTS = (50, 99, 99.9)
 #: Calls between two waits of `gpu_times`. The first of them starts on an idle GPU, so its time
 #: includes the host's, and 1 % of such calls would be the 99th percentile.
 _CALLS_IN_FLIGHT = 1000
+#: The seconds between two pieces of work of the host, as long as a call of batch 1, and the numbers
+#: that a piece adds up, in 15 us.
+_PAUSE, _HOST_WORK = 2.5e-4, 1500
 
 
 def percentiles_of(times: Mapping[int, Sequence[float]]) -> dict[str, float]:
@@ -36,8 +39,9 @@ def percentiles_of(times: Mapping[int, Sequence[float]]) -> dict[str, float]:
     found = {}
     for skipped, suffix in ((0, ""), (1, " without first calls")):
         ratios = sorted(
-            each / statistics.median(of_size)
+            each / median
             for of_size in times.values()
+            for median in (statistics.median(of_size),)
             for each in of_size[skipped:]
         )
         for percent in _PERCENTS if ratios else ():
@@ -73,6 +77,27 @@ def call_times(
     finally:
         gc.enable()
     return times
+
+
+def host_times(count: int) -> Mapping[int, list[float]]:
+    """The seconds of a fixed piece of work of the host, about as long as that of a call before the
+    launch, each time after a pause of a short call: how steady the host itself is.
+
+    Args:
+        count: How often.
+
+    Returns:
+        0 to the times.
+    """
+    times = []
+    for _ in range(count):
+        end = time.perf_counter() + _PAUSE
+        while time.perf_counter() < end:
+            pass
+        start = time.perf_counter()
+        sum(range(_HOST_WORK))
+        times.append(time.perf_counter() - start)
+    return {0: times}
 
 
 def gpu_times(call: Callable[[int], Any], batches: Sequence[int]) -> Mapping[int, list[float]]:
