@@ -25,6 +25,8 @@ extern "C" const unsigned char convoy_floats_object[];
 extern "C" const unsigned long convoy_floats_object_bytes;
 extern "C" const unsigned char convoy_run_object[];
 extern "C" const unsigned long convoy_run_object_bytes;
+extern "C" const unsigned char convoy_copies_object[];
+extern "C" const unsigned long convoy_copies_object_bytes;
 
 using namespace llvm;
 
@@ -42,7 +44,8 @@ template <typename Function> std::string libraryOf(Function *function) {
 /// Symbols that the loader looks up; all others are local to the library.
 constexpr StringLiteral kVersionScript =
     "{ global: convoy_main; convoy_prepare_weights; convoy_abi_version; convoy_sizes; "
-    "convoy_share_threads; convoy_begin_run; convoy_end_run; *_build; local: *; };\n";
+    "convoy_share_threads; convoy_begin_run; convoy_end_run; convoy_copy_kernels; *_build; "
+    "local: *; };\n";
 
 StringRef contentOf(const unsigned char *object, unsigned long bytes) {
   return {reinterpret_cast<const char *>(object), bytes};
@@ -79,7 +82,8 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
                                 contentOf(convoy_support_object, convoy_support_object_bytes),
                                 contentOf(convoy_calls_object, convoy_calls_object_bytes),
                                 contentOf(convoy_floats_object, convoy_floats_object_bytes),
-                                contentOf(convoy_run_object, convoy_run_object_bytes)};
+                                contentOf(convoy_run_object, convoy_run_object_bytes),
+                                contentOf(convoy_copies_object, convoy_copies_object_bytes)};
   std::vector<std::string> objectPaths;
   for (auto [index, content] : llvm::enumerate(contents)) {
     objectPaths.push_back((folder + "/" + Twine(index) + ".o").str());

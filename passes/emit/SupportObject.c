@@ -21,3 +21,8 @@ const unsigned char convoy_run_object[] = {
 #embed "convoy_run.o"
 };
 const unsigned long convoy_run_object_bytes = sizeof convoy_run_object;
+
+const unsigned char convoy_copies_object[] = {
+#embed "convoy_copies.o"
+};
+const unsigned long convoy_copies_object_bytes = sizeof convoy_copies_object;

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define CONVOY_ABI_VERSION 4
+#define CONVOY_ABI_VERSION 5
 
 #ifdef __cplusplus
 extern "C" {
@@ -80,6 +80,12 @@ typedef struct ConvoyDriver {
   int32_t (*memcpy_2d)(const void *copy, void *stream);
   int32_t (*graph_launch)(void *graph, void *stream);
   int32_t (*event_record)(void *event, void *stream);
+  /// `parameters` is a CUDA_KERNEL_NODE_PARAMS.
+  int32_t (*set_kernel_parameters)(void *graph, void *node, const void *parameters);
+  int32_t (*set_node_enabled)(void *graph, void *node, uint32_t enabled);
+  int32_t (*launch_kernel)(void *function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z,
+                           uint32_t block_x, uint32_t block_y, uint32_t block_z,
+                           uint32_t shared_bytes, void *stream, void **arguments, void **extra);
 } ConvoyDriver;
 
 /// The part of a static buffer that the array of a call fills: `rows` pieces of `width` bytes,
@@ -100,19 +106,58 @@ typedef struct ConvoyRun {
   int32_t reserved;
 } ConvoyRun;
 
+/// The copy of an array on the device into its window, whose other bytes become 0, or of a window
+/// into an array: `rows` pieces of `width` bytes. Their distances are pitches.
+typedef struct ConvoyCopy {
+  uint64_t to, from;
+  int64_t rows, width, to_pitch, from_pitch;
+} ConvoyCopy;
+
+/// PTX with the kernels `convoy_copy_8` and `convoy_copy_80`. Their argument is a struct of this
+/// many ConvoyCopy. A block has CONVOY_COPY_THREADS threads; the blocks with the second index `i`
+/// share copy `i`.
+const char *convoy_copy_kernels(void);
+#define CONVOY_COPY_THREADS 256
+
+/// A kernel that copies the inputs of a run, or its outputs. A function of the driver for each of
+/// them costs more time, on the host and on the device.
+typedef struct ConvoyCopies {
+  /// Its CUfunction, or null: functions of the driver copy.
+  void *function;
+  /// Its argument as of the last run that used it, with a copy for each array.
+  ConvoyCopy *copies;
+  /// The blocks for each copy.
+  uint32_t blocks;
+  uint32_t reserved;
+} ConvoyCopies;
+
+/// A CUgraphExec. It may begin with the kernel of the inputs.
+typedef struct ConvoyGraph {
+  void *executable;
+  /// The CUgraphNode of the kernel, or null.
+  void *node;
+  ConvoyCopies inputs, outputs;
+  /// Whether the node is enabled.
+  uint32_t enabled;
+  uint32_t reserved;
+} ConvoyGraph;
+
 /// The status of `convoy_begin_run` on a stream that the caller captures.
 #define CONVOY_CAPTURING (-1)
 
 /// Enqueues the first part of a run: copies the inputs from `arrays` into their windows, writes
-/// zeros around them, and launches `graph`, a CUgraphExec. Arrays are on the device or in host
-/// memory that it reads. With a null `graph` it launches nothing; otherwise, if the stream is being
-/// captured, it enqueues nothing and returns CONVOY_CAPTURING. Returns 0 or the status of the
-/// function that failed, and stores its index.
-int32_t convoy_begin_run(ConvoyRun *run, void *graph, const uint64_t *arrays, void *stream);
+/// zeros around them, and launches `graph`. Arrays are on the device, or with `from_host` in host
+/// memory that it reads. Without inputs the buffers keep their content. With a null `graph` it
+/// launches nothing; otherwise, if the stream is being captured, it enqueues nothing and returns
+/// CONVOY_CAPTURING. Returns 0 or the status of the function that failed, and stores its index.
+int32_t convoy_begin_run(ConvoyRun *run, ConvoyGraph *graph, const uint64_t *arrays,
+                         int32_t from_host, void *stream);
 
-/// Enqueues the rest: copies the windows of the outputs into `arrays`, and records `event`, unless
-/// it is null, even if a copy fails. Returns as `convoy_begin_run`.
-int32_t convoy_end_run(ConvoyRun *run, const uint64_t *arrays, void *event, void *stream);
+/// Enqueues the rest: copies the windows of the outputs into `arrays`, which are on the device, or
+/// with `to_host` in host memory that it writes, and records `event`, unless it is null, even if a
+/// copy fails. `graph` is that of the run. Returns as `convoy_begin_run`.
+int32_t convoy_end_run(ConvoyRun *run, ConvoyGraph *graph, const uint64_t *arrays, int32_t to_host,
+                       void *event, void *stream);
 
 /// The ABI version that the library was generated for.
 uint32_t convoy_abi_version(void);

@@ -14,11 +14,15 @@ __all__ = [
     "ABI_VERSION",
     "BUILD_GRAPH",
     "CAPTURING",
+    "COPY_THREADS",
     "ENTRIES",
     "RUN_ENTRIES",
     "SHARE_THREADS",
+    "ConvoyCopies",
+    "ConvoyCopy",
     "ConvoyCudnn",
     "ConvoyDriver",
+    "ConvoyGraph",
     "ConvoyRun",
     "ConvoyRuntime",
     "ConvoyWindow",
@@ -91,6 +95,9 @@ class ConvoyDriver(ctypes.Structure):
         ("memcpy_2d", c_void_p),
         ("graph_launch", c_void_p),
         ("event_record", c_void_p),
+        ("set_kernel_parameters", c_void_p),
+        ("set_node_enabled", c_void_p),
+        ("launch_kernel", c_void_p),
     )
 
 
@@ -119,6 +126,43 @@ class ConvoyRun(ctypes.Structure):
     )
 
 
+class ConvoyCopy(ctypes.Structure):
+    """The copy of an array on the device into its window, or the reverse."""
+
+    _fields_ = (
+        ("to", c_uint64),
+        ("from", c_uint64),
+        ("rows", c_int64),
+        ("width", c_int64),
+        ("to_pitch", c_int64),
+        ("from_pitch", c_int64),
+    )
+
+
+class ConvoyCopies(ctypes.Structure):
+    """A kernel that copies the inputs of a run, or its outputs."""
+
+    _fields_ = (
+        ("function", c_void_p),
+        ("copies", ctypes.POINTER(ConvoyCopy)),
+        ("blocks", c_uint32),
+        ("reserved", c_uint32),
+    )
+
+
+class ConvoyGraph(ctypes.Structure):
+    """A CUgraphExec that may begin with the kernel of the inputs."""
+
+    _fields_ = (
+        ("executable", c_void_p),
+        ("node", c_void_p),
+        ("inputs", ConvoyCopies),
+        ("outputs", ConvoyCopies),
+        ("enabled", c_uint32),
+        ("reserved", c_uint32),
+    )
+
+
 _POINTERS = ctypes.POINTER(c_void_p)
 _ADDRESSES = ctypes.POINTER(c_uint64)
 
@@ -144,11 +188,27 @@ ENTRIES: dict[str, tuple[type, tuple[type, ...]]] = {
 
 #: CONVOY_CAPTURING.
 CAPTURING = -1
+#: CONVOY_COPY_THREADS.
+COPY_THREADS = 256
 
 #: The functions that native libraries of the `cuda` target also export.
 RUN_ENTRIES: dict[str, tuple[type, tuple[type, ...]]] = {
-    "convoy_begin_run": (c_int32, (ctypes.POINTER(ConvoyRun), c_void_p, _ADDRESSES, c_void_p)),
-    "convoy_end_run": (c_int32, (ctypes.POINTER(ConvoyRun), _ADDRESSES, c_void_p, c_void_p)),
+    "convoy_begin_run": (
+        c_int32,
+        (ctypes.POINTER(ConvoyRun), ctypes.POINTER(ConvoyGraph), _ADDRESSES, c_int32, c_void_p),
+    ),
+    "convoy_end_run": (
+        c_int32,
+        (
+            ctypes.POINTER(ConvoyRun),
+            ctypes.POINTER(ConvoyGraph),
+            _ADDRESSES,
+            c_int32,
+            c_void_p,
+            c_void_p,
+        ),
+    ),
+    "convoy_copy_kernels": (c_char_p, ()),
 }
 
 

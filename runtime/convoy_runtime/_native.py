@@ -142,8 +142,15 @@ class NativeLibrary:
             name: (result, (ctypes.c_void_p,) * len(arguments))
             for name, (result, arguments) in RUN_ENTRIES.items()
         }
-        begin, end = self._functions(untyped).values()
+        begin, end, _ = self._functions(untyped).values()
         return begin, end
+
+    def copy_kernels(self) -> bytes:
+        """Returns the PTX of the kernels that copy inputs. Raises ArtifactError if the library does
+        not export it."""
+        result, arguments = RUN_ENTRIES["convoy_copy_kernels"]
+        found = self._function("convoy_copy_kernels", ctypes.CFUNCTYPE(result, *arguments))()
+        return bytes(found)
 
     def _functions(self, entries: Mapping[str, tuple[type, tuple[type, ...]]]) -> dict[str, Any]:
         return {

@@ -82,7 +82,7 @@ FORMAT = "convoy"
 #: The format of an artifact with dynamic sizes (`convoy_runtime.dynamic.manifest`).
 DYNAMIC_FORMAT = "convoy-dynamic"
 FORMAT_VERSION = 14
-ABI_VERSION = 4
+ABI_VERSION = 5
 MANIFEST = "manifest.json"
 #: The member that has the alternatives of graphs: few loads read it.
 ALTERNATIVES = "alternatives.json"

@@ -30,8 +30,9 @@ def compile_c(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., bytes]:
             f"-I{ROOT}/runtime/abi",
             *flags,
             str(HERE / source),
-            # Only programs on a GPU call it.
+            # Only programs on a GPU call them.
             str(ROOT / "runtime/support/convoy_run.c"),
+            str(HERE / "copy_kernels.c"),
             "-o",
             str(out),
         ]

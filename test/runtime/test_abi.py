@@ -20,6 +20,9 @@ STRUCTS = (
     _abi.ConvoyDriver,
     _abi.ConvoyWindow,
     _abi.ConvoyRun,
+    _abi.ConvoyCopy,
+    _abi.ConvoyCopies,
+    _abi.ConvoyGraph,
 )
 
 
@@ -62,6 +65,8 @@ def test_mirror_has_every_signature(tmp_path: Path) -> None:
         ctypes.POINTER(_abi.ConvoyRuntime): "const ConvoyRuntime *",
         ctypes.POINTER(ctypes.c_int64): "const int64_t *",
         ctypes.POINTER(_abi.ConvoyRun): "ConvoyRun *",
+        ctypes.POINTER(_abi.ConvoyGraph): "ConvoyGraph *",
+        ctypes.c_char_p: "const char *",
         ctypes.POINTER(ctypes.c_uint64): "const uint64_t *",
     }  # fmt: skip
     lines = ['#include "convoy_abi.h"']

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -271,6 +272,9 @@ def test_only_the_abi_is_exported(tmp_path: Path) -> None:
     assert program.library.convoy_share_threads(None) != 0
     assert program.library.convoy_begin_run
     assert program.library.convoy_end_run
+    kernels = program.library.convoy_copy_kernels
+    kernels.restype = ctypes.c_char_p
+    assert set(re.findall(rb"\.entry (\w+)", kernels())) == {b"convoy_copy_8", b"convoy_copy_80"}
     for name in ("main", "prepare_weights", "main_parallel_0", "convoy_parallel_for"):
         assert not hasattr(program.library, name), name
     assert str(Path.cwd()).encode() not in program.native

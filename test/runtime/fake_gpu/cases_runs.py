@@ -27,8 +27,8 @@ from convoy_runtime.errors import CudaError
 #: The driver functions that enqueue a run, without allocating or waiting: events order the streams.
 RUN = {
     "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuStreamIsCapturing",
-    "cuStreamWaitEvent", "cuEventRecord", "cuGraphLaunch",
-    "cuMemcpyAsync",
+    "cuStreamWaitEvent", "cuEventRecord", "cuGraphLaunch", "cuGraphNodeSetEnabled",
+    "cuGraphExecKernelNodeSetParams", "cuLaunchKernel",
 }  # fmt: skip
 
 
@@ -60,13 +60,11 @@ def test_a_run_allocates_nothing_and_waits_for_nothing(
         program.run_into([y], [x], stream=handle)
         program.replay(handle)
     assert called.keys() <= RUN
-    # Two copies for each of the calls with arrays; a stream waits if the last run was on another
-    # one.
-    assert (called["cuGraphLaunch"], called["cuMemcpyAsync"], called["cuStreamWaitEvent"]) == (
-        12,
-        16,
-        3,
-    )
+    # The kernel for the output of each call with arrays, and the one for inputs on or off between
+    # calls and replays; a stream waits if the last run was on another one.
+    names = "cuGraphLaunch", "cuLaunchKernel", "cuGraphNodeSetEnabled", "cuStreamWaitEvent"
+    assert [called[name] for name in names] == [12, 8, 7, 3]
+    assert called["cuGraphExecKernelNodeSetParams"] == 0
     # Memory for inputs, and for results.
     for locked in (2, 0):
         called.clear()

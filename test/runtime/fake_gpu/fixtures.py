@@ -116,7 +116,8 @@ def peek(array: Any) -> np.ndarray:
 #: The functions of the driver that native code of a program calls.
 _NATIVE = {
     "cuStreamIsCapturing", "cuMemsetD8Async", "cuMemsetD2D8Async", "cuMemcpyAsync",
-    "cuMemcpy2DAsync", "cuGraphLaunch", "cuEventRecord",
+    "cuMemcpy2DAsync", "cuGraphLaunch", "cuEventRecord", "cuGraphExecKernelNodeSetParams",
+    "cuGraphNodeSetEnabled",
 }  # fmt: skip
 _OBSERVER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)
 _observers: list[Any] = []

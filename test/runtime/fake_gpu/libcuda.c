@@ -8,6 +8,7 @@
 // process on any other call.
 
 #define _GNU_SOURCE
+#include "convoy_abi.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -59,9 +60,13 @@ typedef struct Op {
   const char *kernel;
   void *arguments[8];
   int threads;
+  ConvoyCopy *copies; // of convoy_copy_...
+  unsigned copy_count;
   Event *event;
   long ticket;
   Graph *graph;
+  const Graph *executable; // the graph that was launched, of which `graph` is a copy
+  int depth;
 } Op;
 
 typedef struct Queue {
@@ -74,7 +79,7 @@ typedef struct Node {
   struct Node **before; // nodes that it depends on
   size_t count;
   Graph *graph;
-  int done;
+  int done, disabled;
 } Node;
 
 struct Graph {
@@ -254,7 +259,8 @@ static void run_graph(Graph *graph) {
         ready &= node->before[j]->done;
       if (!ready)
         continue;
-      run(&node->op);
+      if (!node->disabled)
+        run(&node->op);
       node->done = 1;
       break;
     }
@@ -271,7 +277,7 @@ static int depth(const Node *node) {
     int other = depth(node->before[i]);
     longest = other > longest ? other : longest;
   }
-  return longest + cost(&node->op);
+  return longest + (node->disabled ? 0 : cost(&node->op));
 }
 
 static int graph_depth(const Graph *graph) {
@@ -283,6 +289,16 @@ static int graph_depth(const Graph *graph) {
   return longest;
 }
 
+/// As runtime/device/copies.cu.
+static void copy_rows(const ConvoyCopy *copy) {
+  for (int64_t row = 0; row < copy->rows; ++row) {
+    char *to = (char *)copy->to + row * copy->to_pitch;
+    memcpy(to, (const char *)copy->from + row * copy->from_pitch, copy->width);
+    memset(to + copy->width, 0, copy->to_pitch - copy->width);
+  }
+}
+
+static void release(Graph *graph);
 static void run(const Op *op) {
   switch (op->kind) {
   case COPY:
@@ -302,6 +318,11 @@ static void run(const Op *op) {
       memcpy(op->arguments[3], op->arguments[strstr(op->kernel, "wrong") ? 1 : 0], 16);
       break;
     }
+    if (op->copies) {
+      for (unsigned i = 0; i < op->copy_count; ++i)
+        copy_rows(&op->copies[i]);
+      break;
+    }
     // scaled_relu(x, w, y): y = max(x * w, 0), one element per thread.
     for (int i = 0; i < op->threads; ++i) {
       float product = ((const float *)op->arguments[0])[i] * ((const float *)op->arguments[1])[i];
@@ -313,6 +334,8 @@ static void run(const Op *op) {
     break;
   case GRAPH:
     run_graph(op->graph);
+    if (op->executable)
+      release(op->graph);
     break;
   default:
     break;
@@ -700,13 +723,19 @@ CUresult cuGraphDestroyNode(Node *node) {
   return free(node->before), free(node), OK;
 }
 
+static ConvoyCopy *duplicate(const ConvoyCopy *copies, unsigned count) {
+  return memcpy(malloc(count * sizeof *copies), copies, count * sizeof *copies);
+}
 static Graph *copy_of(const Graph *graph) {
   Graph *copy = calloc(1, sizeof(Graph));
   for (size_t i = 0; i < graph->count; ++i) {
     Op op = graph->nodes[i]->op;
     if (op.kind == GRAPH)
       op.graph = copy_of(op.graph);
+    if (op.copies)
+      op.copies = duplicate(op.copies, op.copy_count);
     Node *node = add_node(copy, op);
+    node->disabled = graph->nodes[i]->disabled;
     for (size_t j = 0; j < graph->nodes[i]->count; ++j)
       for (size_t k = 0; k < i; ++k)
         if (graph->nodes[k] == graph->nodes[i]->before[j])
@@ -718,6 +747,7 @@ static void release(Graph *graph) {
   for (size_t i = 0; i < graph->count; ++i) {
     if (graph->nodes[i]->op.kind == GRAPH)
       release(graph->nodes[i]->op.graph);
+    free(graph->nodes[i]->op.copies);
     free(graph->nodes[i]->before);
     free(graph->nodes[i]);
   }
@@ -738,8 +768,24 @@ CUresult cuGraphAddChildGraphNode(Node **node, Graph *graph, Node *const *before
 }
 CUresult cuGraphLaunch(Graph *graph, void *stream) {
   OBSERVED
-  int nested = stream_of(stream)->capture != 0;
-  return ++launches, enqueue(stream, (Op){.kind = GRAPH, .graph = nested ? copy_of(graph) : graph});
+  // The launch has the parameters of now.
+  return ++launches, enqueue(stream, (Op){.kind = GRAPH,
+                                          .graph = copy_of(graph),
+                                          .executable = stream_of(stream)->capture ? 0 : graph,
+                                          .depth = graph_depth(graph)});
+}
+
+/// The node of an instance that was made from `node`.
+static Node *node_in(Graph *executable, const Node *node) {
+  for (size_t i = 0; i < node->graph->count && i < executable->count; ++i)
+    if (node->graph->nodes[i] == node)
+      return executable->nodes[i];
+  return 0;
+}
+CUresult cuGraphNodeSetEnabled(Graph *executable, const Node *node, unsigned enabled) {
+  OBSERVED
+  Node *found = node_in(executable, node);
+  return found && found->op.kind == KERNEL ? (found->disabled = !enabled, OK) : INVALID;
 }
 /// Like a launch, it needs a stream of the current context.
 CUresult cuGraphUpload(Graph *graph, void *stream) {
@@ -752,7 +798,7 @@ CUresult cuGraphExecDestroy(Graph *graph) {
   LOCKED
   for (int i = 0; i < MAX_STREAMS && streams[i]; ++i)
     for (long j = streams[i]->queue.done; j < streams[i]->queue.count; ++j)
-      if (streams[i]->queue.ops[j].kind == GRAPH && streams[i]->queue.ops[j].graph == graph) {
+      if (streams[i]->queue.ops[j].kind == GRAPH && streams[i]->queue.ops[j].executable == graph) {
         ++early;
         run_until(streams[i], streams[i]->queue.count);
       }
@@ -799,7 +845,7 @@ CUresult cuEventElapsedTime(float *milliseconds, Event *begin, Event *end) {
   *milliseconds = 0;
   for (long i = begin->ticket; i < end->ticket; ++i) {
     Op *op = &end->stream->queue.ops[i];
-    *milliseconds += 0.001f * (op->kind == GRAPH ? graph_depth(op->graph) : cost(op));
+    *milliseconds += 0.001f * (op->kind == GRAPH ? op->depth : cost(op));
   }
   return begin->stream == end->stream ? OK : INVALID;
 }
@@ -914,6 +960,35 @@ CUresult cuTensorMapEncodeIm2col(TensorMap *map, int type, unsigned rank, void *
   return OK;
 }
 
+/// The copies of convoy_copy_... for `count` arrays. An array and its window are in mapped memory.
+static CUresult take_copies(Op *op, const Function *function, unsigned count, void **arguments) {
+  const ConvoyCopy *copies = arguments[0];
+  if (count > (unsigned)atoi(function->name + strlen("convoy_copy_")))
+    return INVALID;
+  for (unsigned i = 0; i < count; ++i)
+    if (copies[i].rows && (!mapped((void *)copies[i].to, copies[i].rows * copies[i].to_pitch) ||
+                           !mapped((void *)copies[i].from, copies[i].rows * copies[i].from_pitch)))
+      return INVALID;
+  free(op->copies);
+  return op->copies = duplicate(copies, count), op->copy_count = count, OK;
+}
+
+/// CUDA_KERNEL_NODE_PARAMS_v2 of cuda.h.
+typedef struct KernelNode {
+  const Function *function;
+  unsigned grid[3], block[3], shared;
+  void **arguments, **extra, *kernel, *context;
+} KernelNode;
+CUresult cuGraphExecKernelNodeSetParams(Graph *executable, const Node *node,
+                                        const KernelNode *parameters) {
+  OBSERVED
+  Node *found = node_in(executable, node);
+  if (!found || !found->op.copies || strcmp(found->op.kernel, parameters->function->name) ||
+      parameters->block[0] != CONVOY_COPY_THREADS || parameters->extra)
+    return INVALID;
+  return take_copies(&found->op, parameters->function, parameters->grid[1], parameters->arguments);
+}
+
 CUresult cuLaunchKernel(const Function *function, unsigned gx, unsigned gy, unsigned gz,
                         unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
                         void **arguments, void **extra) {
@@ -921,6 +996,11 @@ CUresult cuLaunchKernel(const Function *function, unsigned gx, unsigned gy, unsi
   int is_conv = !strncmp(function->name, "conv_", 5);
   if (extra || bx * by * bz > 1024 || shared > function->shared)
     return INVALID;
+  // The only one that native code launches.
+  if (!strncmp(function->name, "convoy_copy_", 12)) {
+    OBSERVED
+    return take_copies(&op, function, gy, arguments) ? INVALID : enqueue(stream, op);
+  }
   for (int i = 0; strcmp(function->name, "trap") && i < 3 + is_conv; ++i) {
     op.arguments[i] = *(void **)arguments[i];
     if (!mapped(op.arguments[i], is_conv ? 16 : op.threads * sizeof(float)))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from convoy_runtime.cuda.driver.device import Driver
 from convoy_runtime.cuda.driver.memory import Allocation
@@ -14,7 +14,7 @@ from convoy_runtime.errors import CudaError
 from convoy_runtime.timings import part
 from convoy_runtime.value_types import value_type
 
-__all__ = ["Captured", "Stopwatch", "capture", "captured_graph", "finished"]
+__all__ = ["Captured", "Launchable", "Stopwatch", "capture", "captured_graph", "finished"]
 
 
 @contextlib.contextmanager
@@ -27,6 +27,13 @@ def finished(driver: Driver, stream: int) -> Iterator[None]:
         with contextlib.suppress(CudaError):
             driver.call("cuStreamSynchronize", stream)
         raise
+
+
+class Launchable(Protocol):
+    """A CUDA graph."""
+
+    def launch(self, stream: int) -> None:
+        """Enqueues one run. Raises CudaError."""
 
 
 @value_type(frozen=True, slots=True)
@@ -142,7 +149,7 @@ class Stopwatch:
             with contextlib.suppress(CudaError):
                 self._driver.call("cuEventDestroy", event)
 
-    def once(self, captured: Captured, launches: int = 1) -> float:
+    def once(self, captured: Launchable, launches: int = 1) -> float:
         """Returns the mean microseconds of `launches` consecutive launches."""
 
         def enqueue() -> None:
@@ -163,7 +170,7 @@ class Stopwatch:
 
     def rounds(
         self,
-        captured: Sequence[Captured],
+        captured: Sequence[Launchable],
         *,
         rounds: int,
         microseconds: float,

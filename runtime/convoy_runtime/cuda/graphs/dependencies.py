@@ -201,6 +201,7 @@ def capture_in_order(
     own: Sequence[int],
     cleared: Range,
     memory: Allocation,
+    first: Callable[[], None] | None = None,
 ) -> Captured:
     """Captures calls as a CUDA graph.
 
@@ -212,19 +213,27 @@ def capture_in_order(
         own: The calls with a workspace that no other call uses. Their memset nodes are removed.
         cleared: The memory with the workspaces of `own`, which is cleared before the first call.
         memory: Kept as long as the graph.
+        first: Enqueues what all calls wait for.
 
     Returns:
         The captured graph.
 
     Raises:
-        CudaError: The driver fails. Errors of `enqueue` are passed on.
+        CudaError: The driver fails. Errors of `enqueue` and `first` are passed on.
     """
     driver, stream = queue.driver, queue.stream
+    begin = first if first is not None else lambda: None
     if order.serial and not own:
-        return capture(driver, stream, lambda: enqueue(None), memory=memory)
+
+        def run_in_order() -> None:
+            begin()
+            enqueue(None)
+
+        return capture(driver, stream, run_in_order, memory=memory)
     rewriter = CaptureDependencyRewriter(driver, stream, order)
 
     def run() -> None:
+        begin()
         if own:
             driver.call("cuMemsetD8Async", cleared[0], 0, cleared[1] - cleared[0], stream)
         rewriter.start()

@@ -8,7 +8,7 @@ that some plans begin with stay in place, or are replaced by one memset at the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 from weakref import WeakSet
@@ -197,7 +197,11 @@ class ProgramCapture:
 
     @part("first run")
     def capture(
-        self, plans: Mapping[int, Plan], form: Form, memory: Allocation | None = None
+        self,
+        plans: Mapping[int, Plan],
+        form: Form,
+        memory: Allocation | None = None,
+        first: Callable[[], None] | None = None,
     ) -> Captured:
         """Captures the program.
 
@@ -206,6 +210,7 @@ class ProgramCapture:
             form: The form.
             memory: At least `workspace_bytes`, kept as long as the graph. Default: an allocation of
                 this size.
+            first: Enqueues what all calls wait for.
 
         Returns:
             The captured graph.
@@ -231,6 +236,7 @@ class ProgramCapture:
             own=own,
             cleared=cleared,
             memory=memory,
+            first=first,
         )
 
     def order(self, plans: Mapping[int, Plan], form: Form) -> Order:

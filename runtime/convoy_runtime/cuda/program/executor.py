@@ -104,6 +104,7 @@ class CudaProgram(Program):
                     open_store(artifact, self._device, options),
                     self._shared.memory,
                     self._shared.graphs,
+                    self._shared.copies,
                     capture=shared is None,
                 )
                 buffers = instance.buffers
@@ -333,6 +334,7 @@ class CudaProgram(Program):
                 lambda: (outputs, [host.ctypes.data for host in outputs]),
                 stream,
                 call.arrays,
+                host=True,
             )
             self._driver.call("cuStreamSynchronize", stream)
             if results is None:

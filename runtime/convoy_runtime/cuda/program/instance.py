@@ -13,7 +13,6 @@ from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.cuda.driver.device import Device
-from convoy_runtime.cuda.graphs.capture import Captured
 from convoy_runtime.cuda.graphs.forms import SERIAL, Form, ProgramCapture
 from convoy_runtime.cuda.plans.alternatives import Alternatives
 from convoy_runtime.cuda.plans.kernels import Kernels
@@ -39,6 +38,7 @@ from .resources import (
     loading_kernels,
     open_cudnn_handle,
 )
+from .run_graph import CopyKernels, RunGraph, WindowCopies
 
 if TYPE_CHECKING:
     from convoy_runtime.profile import Profile
@@ -59,6 +59,7 @@ class Instance:
         store: Plans of earlier loads; None if the program has no graphs.
         memory: The memory of the program.
         graphs: Keeps the CUDA graph.
+        copies: The kernels that copy inputs and outputs.
         capture: Whether it is captured now, or on first use.
 
     Attributes:
@@ -84,13 +85,14 @@ class Instance:
         store: PlanStore | None,
         memory: ProgramMemory,
         graphs: KeptGraphs,
+        copies: CopyKernels,
         *,
         capture: bool,
     ) -> None:
         manifest = self._manifest = artifact.manifest
         self._native, self._device, self._driver = native, device, device.driver
         self._store, self._options = store, options
-        self._memory, self._graphs = memory, graphs
+        self._memory, self._graphs, self._copies = memory, graphs, copies
         #: Identifies the graph. Not this object, which the graphs must not keep alive.
         self._key = object()
         with ExitStack() as stack:
@@ -185,7 +187,7 @@ class Instance:
         # A synchronous copy may return before the last bytes are on the device.
         self._driver.call("cuStreamSynchronize", self.stream)
 
-    def capture(self) -> Captured:
+    def capture(self) -> RunGraph:
         """The CUDA graph, which is captured if it is not kept. Nothing runs. Raises CudaError."""
         return self._graphs.get(self._key, self._captured)
 
@@ -242,14 +244,13 @@ class Instance:
         self._resources.close()
         self.plans = {}
 
-    def _captured(self) -> Captured:
-        captured = self._program.capture(self.plans, self.form, self._memory.workspace)
-        try:
-            captured.upload(self.stream)
-        except BaseException:
-            captured.close()
-            raise
-        return captured
+    def _captured(self) -> RunGraph:
+        inputs, outputs = (
+            WindowCopies(self._copies, self._native, [size for _, size in each])
+            for each in (self.buffers.inputs, self.buffers.outputs)
+        )
+        capture = partial(self._program.capture, self.plans, self.form, self._memory.workspace)
+        return RunGraph(capture, self._queue, inputs, outputs)
 
     def _fill(self, *, weights: bool) -> None:
         """Fills the inputs, and with `weights` the prepared weights, with random numbers."""

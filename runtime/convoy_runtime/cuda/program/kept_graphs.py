@@ -8,9 +8,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from convoy_runtime.cuda.driver.device import Device
-from convoy_runtime.cuda.graphs.capture import Captured
 from convoy_runtime.errors import CudaError
 
+from .run_graph import RunGraph
 from .turns import Turns
 
 __all__ = ["KeptGraphs"]
@@ -31,9 +31,9 @@ class KeptGraphs:
 
     def __init__(self, device: Device, turns: Turns, most: int) -> None:
         self._device, self._turns, self._most = device, turns, most
-        self._kept: OrderedDict[object, Captured] = OrderedDict()
+        self._kept: OrderedDict[object, RunGraph] = OrderedDict()
 
-    def get(self, key: object, capture: Callable[[], Captured]) -> Captured:
+    def get(self, key: object, capture: Callable[[], RunGraph]) -> RunGraph:
         """The graph of a program.
 
         Args:

@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from convoy_runtime.cuda.driver.device import Driver
-from convoy_runtime.cuda.graphs.capture import Captured
 from convoy_runtime.errors import CudaError
 from convoy_runtime.program import POISON
 
 from .instance import Instance
 from .native_runs import NativeRuns, RunArrays
+from .run_graph import RunGraph
 from .turns import Turns
 
 __all__ = ["Launcher"]
@@ -52,6 +52,8 @@ class Launcher:
         outputs: Callable[[], tuple[Sequence[Any], Sequence[int]]],
         stream: int,
         arrays: RunArrays,
+        *,
+        host: bool = False,
     ) -> Sequence[Any]:
         """Enqueues the copies of the inputs, a run, and the copies of the outputs.
 
@@ -61,6 +63,7 @@ class Launcher:
                 device does not wait for the allocation of results. Its errors are passed on.
             stream: The handle of the stream.
             arrays: The windows of the inputs and outputs.
+            host: Whether the inputs and outputs are in host memory that the device accesses.
 
         Returns:
             The outputs.
@@ -69,15 +72,15 @@ class Launcher:
             CudaError: The driver fails.
         """
         runs, turns = self._runs, self._turns
-        captured = self._instance.capture()
+        graph = self._instance.capture()
         if turns.stream != stream:
             self.follow(stream)
         for pointer, size in self._poisoned:
             self._driver.call("cuMemsetD8Async", pointer, POISON, size, stream)
         event: int | None = turns.event
-        if not runs.begin(arrays, captured.handle, inputs, stream):
-            runs.begin(arrays, None, inputs, stream)
-            self._add_to_capture(captured, stream)
+        if not runs.begin(arrays, graph.address, inputs, stream, host):
+            runs.begin(arrays, None, inputs, stream, host)
+            self._add_to_capture(graph, stream)
             # An event recorded in the caller's capture would become part of the caller's graph.
             event = None
         try:
@@ -88,7 +91,7 @@ class Launcher:
             raise
         if event is not None:
             turns.stream = stream
-        runs.end(arrays, pointers, event, stream)
+        runs.end(arrays, graph.address, pointers, event, stream, host)
         return results
 
     def replay(self, stream: int) -> None:
@@ -113,7 +116,7 @@ class Launcher:
         with contextlib.suppress(CudaError):
             self.synchronize()
 
-    def _add_to_capture(self, captured: Captured, stream: int) -> None:
+    def _add_to_capture(self, run: RunGraph, stream: int) -> None:
         """Adds a captured graph as a child node to the graph that the caller captures on
         `stream`."""
         call, flags = self._driver.call, self._driver.module.CUstreamUpdateCaptureDependencies_flags
@@ -124,7 +127,7 @@ class Launcher:
             graph,
             dependencies,
             len(dependencies),
-            captured.graph,
+            run.graph,
         )
         call(
             "cuStreamUpdateCaptureDependencies",

@@ -27,6 +27,9 @@ _FUNCTIONS: Final = (
     "cuMemcpy2DAsync",
     "cuGraphLaunch",
     "cuEventRecord",
+    "cuGraphExecKernelNodeSetParams",
+    "cuGraphNodeSetEnabled",
+    "cuLaunchKernel",
 )
 #: The version of CUDA that introduced the newest variant of them that is called.
 _CUDA_VERSION: Final = 12000
@@ -85,15 +88,21 @@ class NativeRuns:
         return RunArrays(self._table, inputs, outputs)
 
     def begin(
-        self, arrays: RunArrays, graph: int | None, pointers: Sequence[int], stream: int
+        self,
+        arrays: RunArrays,
+        graph: int | None,
+        pointers: Sequence[int],
+        stream: int,
+        from_host: bool,
     ) -> bool:
         """Enqueues the copies of the inputs and the launch.
 
         Args:
             arrays: The windows.
-            graph: The handle of the CUgraphExec, or None to launch nothing.
+            graph: The address of the ConvoyGraph, or None to launch nothing.
             pointers: The address of each input.
             stream: The handle of the stream.
+            from_host: Whether the inputs are in host memory.
 
         Returns:
             Whether it is enqueued. With a graph, nothing is enqueued on a stream that is being
@@ -103,27 +112,35 @@ class NativeRuns:
             CudaError: The driver fails.
         """
         addresses = arrays.inputs(*pointers) if pointers else None
-        status = self._begin(arrays.address, graph, addresses, stream)
+        status = self._begin(arrays.address, graph, addresses, from_host, stream)
         if status and status != CAPTURING:
             raise self._error(arrays.run, status)
         return not status
 
     def end(
-        self, arrays: RunArrays, pointers: Sequence[int], event: int | None, stream: int
+        self,
+        arrays: RunArrays,
+        graph: int,
+        pointers: Sequence[int],
+        event: int | None,
+        stream: int,
+        to_host: bool,
     ) -> None:
         """Enqueues the copies of the outputs and the record of an event.
 
         Args:
             arrays: The windows.
+            graph: The address of the run's ConvoyGraph.
             pointers: The address of each output.
             event: The handle of the event, or None to record none.
             stream: The handle of the stream.
+            to_host: Whether the outputs are in host memory.
 
         Raises:
             CudaError: The driver fails. After a copy that fails, the event is recorded.
         """
         addresses = arrays.outputs(*pointers) if pointers else None
-        if status := self._end(arrays.address, addresses, event, stream):
+        if status := self._end(arrays.address, graph, addresses, to_host, event, stream):
             raise self._error(arrays.run, status)
 
     def _error(self, run: ConvoyRun, status: int) -> Exception:

@@ -14,7 +14,7 @@ from convoy_runtime._abi import pointer_array
 from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.driver.memory import carve
 from convoy_runtime.cuda.graphs.calls import Calls, TracedCall
-from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch, capture
+from convoy_runtime.cuda.graphs.capture import Captured, Launchable, Stopwatch, capture
 from convoy_runtime.cuda.graphs.streams import Order
 from convoy_runtime.cuda.plans.plan import Plan, Queue
 from convoy_runtime.cuda.tuning.cold_runs import capture_cold_runs
@@ -61,7 +61,7 @@ class Profiler:
         calls: Sequence[TracedCall],
         order: Order,
         in_place: InPlace,
-        captured: Captured,
+        captured: Launchable,
         form: str,
         progress: Progress | None,
     ) -> Profile:
@@ -167,7 +167,7 @@ class Profiler:
         finally:
             captured.close()
 
-    def _median(self, captured: Captured) -> float:
+    def _median(self, captured: Launchable) -> float:
         (times,) = self._watch.rounds([captured], rounds=_ROUNDS, microseconds=_ROUND_MICROSECONDS)
         return median(times)
 

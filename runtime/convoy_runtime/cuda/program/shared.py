@@ -14,6 +14,7 @@ from convoy_runtime.manifest import Manifest
 from .array_exchange import ArrayExchange
 from .buffers import ProgramMemory
 from .kept_graphs import KeptGraphs
+from .run_graph import CopyKernels
 from .turns import Turns
 
 __all__ = ["Shared"]
@@ -35,6 +36,7 @@ class Shared:
         exchange: Borrows inputs and allocates results.
         turns: The last run.
         graphs: The CUDA graphs.
+        copies: The kernels that copy inputs and outputs.
 
     Raises:
         DeviceError: The GPU or its driver is missing.
@@ -52,6 +54,7 @@ class Shared:
             self._memory: ProgramMemory | None = ProgramMemory(self.device, manifests)
             self.turns = Turns(self.device.driver)
         self.graphs = KeptGraphs(self.device, self.turns, most_graphs)
+        self.copies = CopyKernels(self.device)
 
     @property
     def memory(self) -> ProgramMemory:
@@ -72,4 +75,5 @@ class Shared:
             self.exchange.close()
             self.host_memory.close()
             self.host_results.close()
+            self.copies.close()
             self._memory = None
