@@ -122,7 +122,9 @@ FailureOr<Emitted> emitModule(ModuleOp module, StringRef cpu) {
       return module.emitError("no object files for ") << host->triple;
     passes.run(*ir);
   }
-  if (!linkShared(StringRef(object.data(), object.size()), emitted.native, error))
+  const auto target = dyn_cast_or_null<StringAttr>(getManifest(module, "target"));
+  const bool isCuda = target && target.getValue() == "cuda";
+  if (!linkShared(StringRef(object.data(), object.size()), isCuda, emitted.native, error))
     return module.emitError("the native library does not link: ") << error;
   return emitted;
 }

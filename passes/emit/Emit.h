@@ -23,9 +23,10 @@ struct Emitted {
 /// "native". Errors are reported on the module.
 mlir::FailureOr<Emitted> emitModule(mlir::ModuleOp module, llvm::StringRef cpu);
 
-/// Links an object file and the support code to a shared library that exports the ABI's functions.
-/// Undefined symbols are an error. Returns false with the linker's message in `error` on failure.
-bool linkShared(llvm::StringRef object, std::string &library, std::string &error);
+/// Links an object file and the support code to a shared library that exports the ABI's functions;
+/// those that enqueue runs only if the program is for a GPU (`isCuda`). Undefined symbols are an
+/// error. Returns false with the linker's message in `error` on failure.
+bool linkShared(llvm::StringRef object, bool isCuda, std::string &library, std::string &error);
 
 } // namespace convoy
 

@@ -41,11 +41,14 @@ template <typename Function> std::string libraryOf(Function *function) {
   return info.dli_fname;
 }
 
-/// Symbols that the loader looks up; all others are local to the library.
-constexpr StringLiteral kVersionScript =
-    "{ global: convoy_main; convoy_prepare_weights; convoy_abi_version; convoy_sizes; "
-    "convoy_share_threads; convoy_begin_run; convoy_end_run; convoy_copy_kernels; *_build; "
-    "local: *; };\n";
+/// The symbols that the loader looks up; all others are local to the library.
+std::string versionScript(bool isCuda) {
+  const StringRef runs = isCuda ? "convoy_begin_run; convoy_end_run; convoy_copy_kernels; " : "";
+  return ("{ global: convoy_main; convoy_prepare_weights; convoy_abi_version; convoy_sizes; "
+          "convoy_share_threads; " +
+          runs + "*_build; local: *; };\n")
+      .str();
+}
 
 StringRef contentOf(const unsigned char *object, unsigned long bytes) {
   return {reinterpret_cast<const char *>(object), bytes};
@@ -67,7 +70,7 @@ bool write(const Twine &path, StringRef content, std::string &error) {
 
 } // namespace
 
-bool linkShared(StringRef object, std::string &library, std::string &error) {
+bool linkShared(StringRef object, bool isCuda, std::string &library, std::string &error) {
   SmallString<128> folder;
   if (std::error_code code = sys::fs::createUniqueDirectory("convoy-link", folder)) {
     error = "cannot create a temporary folder: " + code.message();
@@ -76,14 +79,15 @@ bool linkShared(StringRef object, std::string &library, std::string &error) {
   scope_exit cleanUp([&] { std::ignore = sys::fs::remove_directories(folder); });
   std::string scriptPath = (folder + "/exports.map").str(),
               libraryPath = (folder + "/native.so").str();
-  if (!write(scriptPath, kVersionScript, error))
+  if (!write(scriptPath, versionScript(isCuda), error))
     return false;
-  const StringRef contents[] = {object,
-                                contentOf(convoy_support_object, convoy_support_object_bytes),
-                                contentOf(convoy_calls_object, convoy_calls_object_bytes),
-                                contentOf(convoy_floats_object, convoy_floats_object_bytes),
-                                contentOf(convoy_run_object, convoy_run_object_bytes),
-                                contentOf(convoy_copies_object, convoy_copies_object_bytes)};
+  SmallVector<StringRef> contents = {object,
+                                     contentOf(convoy_support_object, convoy_support_object_bytes),
+                                     contentOf(convoy_calls_object, convoy_calls_object_bytes),
+                                     contentOf(convoy_floats_object, convoy_floats_object_bytes)};
+  if (isCuda)
+    contents.append({contentOf(convoy_run_object, convoy_run_object_bytes),
+                     contentOf(convoy_copies_object, convoy_copies_object_bytes)});
   std::vector<std::string> objectPaths;
   for (auto [index, content] : llvm::enumerate(contents)) {
     objectPaths.push_back((folder + "/" + Twine(index) + ".o").str());

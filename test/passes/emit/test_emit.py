@@ -15,6 +15,7 @@ import pytest
 import torch
 
 from convoy import _convoy
+from convoy_runtime._abi import RUN_ENTRIES
 from convoy_runtime.manifest import ABI_VERSION
 
 OPTIONS = {"target": "cpu", "cpu": "native"}
@@ -270,14 +271,23 @@ def test_only_the_abi_is_exported(tmp_path: Path) -> None:
     program = Library(tmp_path, conv_text((1, 8, 8, 8), (8, 8, 3, 3), (1, 8, 8, 8), 1, 1, 1, False))
     assert program.library.convoy_abi_version() == ABI_VERSION
     assert program.library.convoy_share_threads(None) != 0
-    assert program.library.convoy_begin_run
-    assert program.library.convoy_end_run
-    kernels = program.library.convoy_copy_kernels
-    kernels.restype = ctypes.c_char_p
-    assert set(re.findall(rb"\.entry (\w+)", kernels())) == {b"convoy_copy_8", b"convoy_copy_80"}
-    for name in ("main", "prepare_weights", "main_parallel_0", "convoy_parallel_for"):
+    for name in ("main", "prepare_weights", "main_parallel_0", "convoy_parallel_for", *RUN_ENTRIES):
         assert not hasattr(program.library, name), name
     assert str(Path.cwd()).encode() not in program.native
+
+
+def test_programs_for_a_gpu_enqueue_their_runs(tmp_path: Path) -> None:
+    text = conv_text((1, 8, 8, 8), (8, 8, 3, 3), (1, 8, 8, 8), 1, 1, 1, False)
+    text = text.replace('tcp.target = "cpu"', 'tcp.target = "cuda"')
+    options = {**OPTIONS, "target": "cuda"}
+    native, *_ = _convoy.compile(text, "test.mlir", "tcp", list(options.items()))
+    (tmp_path / "native.so").write_bytes(native)
+    library = ctypes.CDLL(str(tmp_path / "native.so"))
+    for name in RUN_ENTRIES:
+        assert hasattr(library, name), name
+    library.convoy_copy_kernels.restype = ctypes.c_char_p
+    kernels = re.findall(rb"\.entry (\w+)", library.convoy_copy_kernels())
+    assert set(kernels) == {b"convoy_copy_8", b"convoy_copy_80"}
 
 
 @pytest.mark.parametrize(
