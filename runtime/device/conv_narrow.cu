@@ -32,7 +32,6 @@ DEVICE void convolveNarrow(const T *x, const T *w, const T *bias, const T *scale
             together = layout.together();
   const u32 zeros = sharedAddress(shared), table = zeros + kQuadBytes * 2,
             filterBase = table + layout.tableBytes(), patchBase = filterBase + layout.filterBytes();
-  auto at = [&](u32 address) __attribute__((always_inline)) { return shared + (address - zeros); };
 
   const int parts = (conv.outChannels + conv.filters - 1) / conv.filters,
             firstFilter = blockId() % parts * conv.filters, firstTile = blockId() / parts;
@@ -50,8 +49,8 @@ DEVICE void convolveNarrow(const T *x, const T *w, const T *bias, const T *scale
     const int window = ((slice * conv.stride[0] * patchRows + row * conv.stride[1]) * patchColumns +
                         column * conv.stride[2]) *
                        pixelBytes;
-    *(u32x2 *)at(table + i * 8) = {(u32)window, (u32)(slice << 20 | row << 10 | column) |
-                                                    (i < pixels ? 0 : kNarrowOutside)};
+    *(u32x2 *)sharedPointer(table + i * 8) = {(u32)window, (u32)(slice << 20 | row << 10 | column) |
+                                                               (i < pixels ? 0 : kNarrowOutside)};
   }
   // Of a step, a thread reads 16 bytes: one quad of two filters.
   for (int i = thread; i < steps * matricesOfFilters * 32; i += threads) {
@@ -71,7 +70,7 @@ DEVICE void convolveNarrow(const T *x, const T *w, const T *bias, const T *scale
       for (int c = 0; c < 4; ++c)
         if (inside && quad % quads * 4 + c < conv.channels)
           four.number[c] = from[c];
-      *(Quad<T> *)at(to) = four;
+      *(Quad<T> *)sharedPointer(to) = four;
     }
   }
 
@@ -111,7 +110,7 @@ DEVICE void convolveNarrow(const T *x, const T *w, const T *bias, const T *scale
         for (int c = 0; c < 4; ++c)
           if (inside && byte % pixelBytes / (int)sizeof(T) + c < conv.channels)
             four.number[c] = from[c];
-        *(Quad<T> *)at(to + i * kQuadBytes) = four;
+        *(Quad<T> *)sharedPointer(to + i * kQuadBytes) = four;
       } else if (pieceBytes == 16) {
         copyAsync(to + i * 16, inside ? from : x, inside);
       } else {

@@ -48,6 +48,12 @@ DEVICE void syncWarp() { __nvvm_bar_warp_sync(~0u); }
 DEVICE u32 sharedAddress(const void *pointer) {
   return (u32)(u64)(__attribute__((address_space(3))) const void *)pointer;
 }
+/// The inverse of sharedAddress. `shared` plus the difference of two addresses is the same pointer,
+/// but the difference may become a constant expression, on which LLVM's SeparateConstOffsetFromGEP
+/// crashes.
+DEVICE char *sharedPointer(u32 address) {
+  return (char *)(__attribute__((address_space(3))) char *)(u64)address;
+}
 /// The `value` of the lane whose number differs in the bit `distance`.
 DEVICE float shuffleXor(float value, int distance) {
   return __nvvm_shfl_sync_bfly_f32(~0u, value, distance, 31);

@@ -53,7 +53,6 @@ DEVICE void convolveGroups(const T *x, const T *w, const T *bias, const T *scale
   const u32 zeros = sharedAddress(shared), filterBase = zeros + kGroupedHeaderBytes,
             patchBase = filterBase + conv.bundles * filters * filterPitch,
             own = patchBase + patchRows * patchColumns * pixelPitch + warp * 16 * resultPitch;
-  auto at = [&](u32 address) __attribute__((always_inline)) { return shared + (address - zeros); };
 
   const int top = firstRow * conv.strideH - conv.padH,
             left = firstColumn * conv.strideW - conv.padW;
@@ -88,7 +87,7 @@ DEVICE void convolveGroups(const T *x, const T *w, const T *bias, const T *scale
       if (inside)
         value = w[((long)(firstFilter + filter) * taps + tap) * conv.groupChannels +
                   channel % conv.groupChannels];
-      ((T *)at(filterBase + filter * filterPitch))[number] = value;
+      ((T *)sharedPointer(filterBase + filter * filterPitch))[number] = value;
     }
   }
   commitCopies();
@@ -132,7 +131,8 @@ DEVICE void convolveGroups(const T *x, const T *w, const T *bias, const T *scale
                     column =
                         pixel % conv.columns * conv.strideW + tap % conv.tapsW * conv.dilationW;
           const T *const numbers =
-              (const T *)at(patchBase + (row * patchColumns + column) * pixelPitch) + channel;
+              (const T *)sharedPointer(patchBase + (row * patchColumns + column) * pixelPitch) +
+              channel;
           const T *const factors =
               w + ((long)(firstFilter + filter) * taps + tap) * conv.groupChannels;
           for (int i = 0; i < conv.groupChannels; ++i)
@@ -221,7 +221,7 @@ DEVICE void convolveGroups(const T *x, const T *w, const T *bias, const T *scale
           for (int k = 0; k < 2; ++k)
             results[k] =
                 finish(sums[i][j][half * 2 + k], biases[k], scales[k], residuals[k], conv.epilogue);
-          *(Pair *)at(own + row * resultPitch + column * sizeof(T)) =
+          *(Pair *)sharedPointer(own + row * resultPitch + column * sizeof(T)) =
               Element<T>::pack(results[0], results[1]);
         }
       syncWarp();

@@ -34,6 +34,17 @@ cudnn.graph @multiplied(%x: !cudnn.tensor_desc<1x64x14x14xbf16, NHWC>, %w: !cudn
 
 // -----
 
+// With a stride LLVM does not fold the addresses of filters in shared memory.
+// PTX: gpu.binary @strided_1x1x2x1
+// PTX: st.shared
+// PTX: cudnn.graph @strided(
+cudnn.graph @strided(%x: !cudnn.tensor_desc<1x96x8x8xf16, NHWC>, %w: !cudnn.tensor_desc<192x1x3x3xf16, NHWC>) -> !cudnn.tensor_desc<1x192x4x4xf16, NHWC> {
+  %0 = cudnn.convolution(%x, %w) type = f32 spatial_stride = [2, 2] pre_padding = [1, 1] post_padding = [1, 1] dilation = [1, 1] : !cudnn.tensor_desc<1x96x8x8xf16, NHWC>, !cudnn.tensor_desc<192x1x3x3xf16, NHWC> -> !cudnn.tensor_desc<1x192x4x4xf16, NHWC>
+  cudnn.return %0 : !cudnn.tensor_desc<1x192x4x4xf16, NHWC>
+}
+
+// -----
+
 // With many channels per group, the groups are products of their own: conv.cu comes first.
 // CHECK: llvm.call @convoy_conv_f32_32x32(
 // CHECK: llvm.call @convoy_grouped_f32(

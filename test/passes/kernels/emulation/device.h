@@ -69,6 +69,7 @@ DEVICE void syncCluster() {
 DEVICE u32 sharedAddress(const void *pointer) {
   return static_cast<u32>(static_cast<const char *>(pointer) - shared);
 }
+DEVICE char *sharedPointer(u32 address) { return shared + address; }
 DEVICE u32x4 loadShared(u32 address) {
   u32x4 four;
   std::memcpy(&four, sharedMemory(-1, address), sizeof four);
