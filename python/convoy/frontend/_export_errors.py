@@ -15,7 +15,10 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.export.graph_signature import ExportGraphSignature
 from torch.fx import Graph
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.fx.experimental.symbolic_shapes import (
+    GuardOnDataDependentSymNode,
+    PendingUnbackedSymbolNotFound,
+)
 from torch.fx.proxy import TracerBase
 from torch.utils import _pytree as pytree
 
@@ -48,7 +51,9 @@ _READS_MEMORY = (
     "Cannot access data pointer of Tensor",
     ".numpy() is not supported for tensor subclasses",
 )
-VALUE_ERRORS = (DataDependentOutputException, DynamicOutputShapeException)
+_OP_ERRORS = (DataDependentOutputException, DynamicOutputShapeException)
+#: The last is about a mask beside other indices, as in `x[mask, i]`.
+VALUE_ERRORS = (*_OP_ERRORS, PendingUnbackedSymbolNotFound)
 #: What torch.export says about a write to an input that shares memory with another one.
 _SHARED = "expected compiled_fn to be GraphModule"
 _HIDDEN = (
@@ -64,7 +69,9 @@ def reason_of_export(error: Exception) -> str:
         return _DATA_DEPENDENT + _what_is_read(error)
     if NOT_RECORDED in str(error):
         return _HIDDEN
-    if isinstance(error, VALUE_ERRORS):
+    if isinstance(error, PendingUnbackedSymbolNotFound):
+        return _DATA_DEPENDENT
+    if isinstance(error, _OP_ERRORS):
         return f"{error.func}: {_READS_VALUES}"
     text = str(error).strip()
     if written := _WRITTEN.search(text):

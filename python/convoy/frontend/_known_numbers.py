@@ -24,6 +24,7 @@ from torch.fx.node import map_arg
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 
+from convoy.frontend._known_masks import SELECTIONS, selected
 from convoy.frontend._known_reads import depends_on_values
 from convoy.frontend._known_repeats import REPEATS, repeated
 
@@ -109,6 +110,10 @@ class ReadKnownNumbers(TorchFunctionMode):
             if found is not None:
                 return found
         known = self._known_arguments(args) if depends_on_values(func, args) else None
+        if known is None and func in SELECTIONS and mode is not None:
+            found = selected(self._known_arguments, func, args, kwargs or {})
+            if found is not None:
+                return found
         if known is None:
             if func not in _INDEXED:
                 args = [self._with_numbers(each, is_size=func in _SIZED) for each in args]
