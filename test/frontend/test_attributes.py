@@ -138,6 +138,20 @@ def test_results_that_do_not_depend_on_the_calls_before(function: Any) -> None:
         import_module(_Model(function).eval(), (torch.ones(2, 3),))
 
 
+def _made(model: Any, x: Tensor) -> Tensor:
+    model.made = x * 2
+    made: Tensor = model.made
+    return made
+
+
+def test_attributes_that_the_model_makes_are_removed() -> None:
+    model = _Model(_made).eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvoyWarning)
+        import_module(model, (torch.ones(2, 3),))
+    assert "made" not in vars(model)
+
+
 def _rarely(model: Any, x: Tensor) -> Tensor:
     model.count += 1  # rarely
     return x if model.count % 1000 else -x

@@ -22,6 +22,7 @@ from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
+from torch._subclasses.fake_tensor import FakeTensor
 
 from convoy.errors import ConvoyWarning
 from convoy.frontend._contents import (
@@ -82,15 +83,25 @@ def watched_assignments(module: torch.nn.Module) -> Iterator[None]:
         return
     names = _names(module)
     before = contents(module)
+    own = {id(each): set(vars(each)) for each in module.modules()}
+    made: set[tuple[torch.nn.Module, str]] = set()
 
     def assigned(owner: torch.nn.Module, name: str, line: str) -> None:
         if id(owner) in names:
             found.lines.setdefault(join(names[id(owner)], name), line)
+            if name not in own[id(owner)]:
+                made.add((owner, name))
 
     try:
         with _on_assignment(assigned):
             yield
     finally:
+        # torch.export restores only the attributes that the modules have before. Tensors in other
+        # ones have no values.
+        for owner, name in made:
+            leaves = pytree.tree_leaves(vars(owner).get(name))
+            if any(isinstance(leaf, FakeTensor) for leaf in leaves):
+                del vars(owner)[name]
         for name, value, held in before:
             if not is_same_content(held, items(value)):
                 found.lines.setdefault(name, "")
