@@ -100,6 +100,30 @@ class _Data(nn.Module):
         return self.layer(x.data) * self.layer.weight.data.norm()
 
 
+class _AssignedData(nn.Module):
+    """Merges a pointwise convolution into the one that follows; the state of a buffer is a view of
+    a tensor that changes afterwards."""
+
+    state: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Conv2d(3, 2, 1), nn.Conv2d(2, 4, 3)
+        self.merged = nn.Conv2d(3, 4, 3)
+        self.register_buffer("state", torch.zeros(1))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        first, second = self.first.weight.data.clone(), self.second.weight.data
+        self.merged.weight.data = (second.transpose(1, 3) @ first[:, :, 0, 0]).transpose(1, 3)
+        bias = second.sum((2, 3)) @ self.first.bias.data + self.second.bias.data
+        self.merged.bias.data = bias.contiguous()
+        rows = x.mean((2, 3))
+        self.state.data = rows
+        before = self.state * 2
+        rows.add_(1)
+        return self.merged(x), before, torch.cat([self.state, self.state.data.exp()])
+
+
 INLINED_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("cond", _cond, (2, 3)),
     ("scan", _scan, (4, 2, 3), (2, 3)),
@@ -120,4 +144,5 @@ INLINED_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("rotated_columns", lambda x: (torch.linalg.eigvalsh(x[:, :3]), torch.linalg.svdvals(x)), (3, 4)),
     ("transformer_mask", _Masked, (2, 5, 8), torch.ones(5, 5).triu(1).bool()),
     ("data", _Data, (2, 3)),
+    ("assigned_data", _AssignedData, (2, 3, 5, 5)),
 ]  # fmt: skip

@@ -35,7 +35,13 @@ from convoy.frontend._contents import (
 )
 from convoy.frontend._source_lines import is_own
 
-__all__ = ["Assignments", "check_assignments", "recorded_assignments", "watched_assignments"]
+__all__ = [
+    "Assignments",
+    "check_assignments",
+    "current_assignments",
+    "recorded_assignments",
+    "watched_assignments",
+]
 
 _Module = torch.nn.Module
 
@@ -47,9 +53,11 @@ class Assignments:
     Attributes:
         lines: Name, as `layer.count`, to `FILE:LINE`; an empty line for an object or a collection
             that changes without an assignment to an attribute of a module.
+        data: Name to `FILE:LINE: ` of the parameters and buffers whose data is assigned.
     """
 
     lines: dict[str, str] = field(default_factory=dict)
+    data: dict[str, str] = field(default_factory=dict)
 
 
 _recorded: ContextVar[Assignments | None] = ContextVar("_recorded", default=None)
@@ -68,6 +76,11 @@ def recorded_assignments() -> Iterator[Assignments]:
         yield found
     finally:
         _recorded.reset(token)
+
+
+def current_assignments() -> Assignments | None:
+    """What `recorded_assignments` collects; None outside."""
+    return _recorded.get()
 
 
 @contextlib.contextmanager
@@ -164,7 +177,7 @@ def _warn(lines: Mapping[str, str]) -> None:
 
 
 class _Calls:
-    """Runs a copy of a model that shares its parameters.
+    """Runs a copy of a model that shares its parameters, but not those whose data it assigns.
 
     Attributes:
         read: The attributes of modules that the last call read before it assigned them.
@@ -172,7 +185,11 @@ class _Calls:
     """
 
     def __init__(self, module: torch.nn.Module, assignments: Assignments) -> None:
-        shared: dict[int, Any] = {id(each): each for each in module.parameters()}
+        shared: dict[int, Any] = {
+            id(each): each
+            for name, each in module.named_parameters()
+            if name not in assignments.data
+        }
         self._module: torch.nn.Module = copy.deepcopy(module, shared)
         self._names = _names(self._module)
         self._assigned = [name for name, line in assignments.lines.items() if line]

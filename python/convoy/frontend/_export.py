@@ -22,6 +22,7 @@ from convoy.errors import (
     InputError,
     first_line,
 )
+from convoy.frontend._assigned_data import check_assigned_data
 from convoy.frontend._attributes import check_assignments, recorded_assignments
 from convoy.frontend._custom_ops import inline_custom_ops
 from convoy.frontend._drawn_numbers import without_drawn_numbers
@@ -103,6 +104,7 @@ def export_module(
                 program = without_drawn_numbers(
                     lambda: run_export(module, given, own, dynamic_shapes)
                 )
+            check_assigned_data(program, assignments)
             result = _decomposed(program) if dynamic_shapes is None else program
         check_assignments(module, given, own, assignments)
         warn_of_checks(program, checks)

@@ -20,6 +20,7 @@ from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
 
+from convoy.frontend._assigned_data import AssignedData
 from convoy.frontend._eigenvalues import least_squares
 
 __all__ = ["RecordData", "without_value_checks"]
@@ -30,8 +31,16 @@ _SET_DATA = torch.Tensor.data.__set__  # type: ignore[attr-defined]
 
 class RecordData(TorchFunctionMode):
     """Replaces `tensor.data` by `tensor.detach()`, and functions that check values by what they
-    compute, while ops are recorded. It refuses an assignment to the data, whose effect on the
-    tensor is in no op."""
+    compute, while ops are recorded. A parameter or buffer whose data a model assigns is replaced by
+    the assigned value in the ops that follow; the data of other tensors cannot be assigned.
+
+    Args:
+        module: The module that is recorded.
+    """
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        super().__init__()
+        self._data = AssignedData(module)
 
     def __torch_function__(
         self,
@@ -40,6 +49,9 @@ class RecordData(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
+        args, kwargs = self._data.replaced(args, kwargs)
+        if func == _SET_DATA and self._data.assign(args[0], args[1]):
+            return None
         if func == _DATA and get_proxy_mode() is not None:
             return args[0].detach()
         if func == _SET_DATA and get_proxy_mode() is not None:

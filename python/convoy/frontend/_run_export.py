@@ -151,7 +151,7 @@ def _recorded_python(
     with (
         watched_assignments(module),
         recorded_conversions(module),
-        RecordData(),
+        RecordData(module),
         numbers,
         RecordPackedSequences(),
         restored_transforms(),
