@@ -223,3 +223,27 @@ def test_weight_with_the_negative_bit() -> None:
     imported = check(_Negative(), torch.ones(3))
     assert imported.aliases == {}
     torch.testing.assert_close(imported.weights["negative"], torch.tensor([-2.0, 4.0, -6.0]))
+
+
+class _Modulated(nn.Module):
+    def forward(self, x: Tensor, mod: Tensor) -> Tensor:
+        return x * mod
+
+
+class _ModuleKeyword(nn.Module):
+    """The name of an argument of torch.fx for modules."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = _Modulated()
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = self.layer(x, mod=x + 1)
+        return found
+
+
+def test_an_argument_with_the_name_of_torch_fx_for_modules() -> None:
+    x = torch.randn(2, 3)
+    imported = import_module(_ModuleKeyword().eval(), (x,))
+    (found,) = run_text(imported.text, [x], imported.weights)
+    torch.testing.assert_close(found, x * (x + 1), check_dtype=False)

@@ -36,13 +36,18 @@ __all__ = ["COMPILED_IN", "level", "run_export", "without_graph"]
 #: In the metadata of the output node: name to buffer, of those whose values the model branches on.
 COMPILED_IN = "convoy_compiled_in"
 
+#: What torch.fx says about a call of a submodule with a keyword argument `mod`, the name of its own
+#: argument for the submodule. The strict mode calls no submodules.
+_MODULE_KEYWORD = "Module._wrapped_call_impl() got multiple values for argument 'mod'"
+
 
 def run_export(
     module: torch.nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
 ) -> torch.export.ExportedProgram:
     """Runs torch.export. Numbers for Python that it cannot make from tensors, such as `float(t)`
     or `math.sqrt(t.item())`, are symbols in its strict mode, which reads the model's bytecode.
-    Gradients are recorded below autograd only, where the ops of layers are decomposed.
+    It also records calls of submodules with an argument `mod`. Gradients are recorded below
+    autograd only, where the ops of layers are decomposed.
 
     Args:
         module: The module in evaluation mode.
@@ -88,7 +93,11 @@ def run_export(
         return known
     except Exception as error:
         try:
-            program = _below_autograd(module, inputs, kwargs, dynamic_shapes)
+            if _MODULE_KEYWORD in str(error):
+                with without_graph(), level("torch._dynamo", logging.CRITICAL + 1):
+                    program = run(True)
+            else:
+                program = _below_autograd(module, inputs, kwargs, dynamic_shapes)
         except Exception:
             raise error from None
         return _checked(program, error)
