@@ -17,6 +17,7 @@ from fake_gpu.fixtures import conv_manifest, zeros
 import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy_runtime import PlanError, PlanOptions
+from convoy_runtime.cuda.cublaslt import errata
 from convoy_runtime.cuda.plans import builder
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.manifest import GraphTensor, Matmul, Products
@@ -245,6 +246,17 @@ def test_options_exclude_reductions(write: Write, options: dict[str, Any]) -> No
     """64 adds up parts of sums in the result."""
     report = load(write(), tune="full", options=PlanOptions(**options))
     assert {trial.cublaslt for trial in report.trials} - {None} == {60, 61, 62, 63, 65, 66, 67}
+
+
+def test_algorithms_with_wrong_results(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """60 and 64 lose NaN in relu; 64 splits sums, so that it does not."""
+    monkeypatch.setattr(errata, "_LOSES_NAN", frozenset({60, 64}))
+    report = load(write(), tune="full")
+    assert {trial.cublaslt for trial in report.trials} - {None} == {61, 62, 63, 64, 65, 66, 67}
+    assert "cublaslt[0] cuBLASLt 60: its relu of NaN is 0" in report.rejected
+    changed = {**fields(activation="none"), "ops": ("matmul", "add")}
+    report = load(write(**changed), tune="full")
+    assert 60 in {trial.cublaslt for trial in report.trials}
 
 
 def test_limit_of_workspaces(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from convoy_runtime.cuda.cublaslt.errata import erratum
 from convoy_runtime.cuda.cublaslt.library import CublasLt, version_text
 from convoy_runtime.cuda.cublaslt.matmul import Algorithm, Product, create_handle
 from convoy_runtime.cuda.cudnn.library import Cudnn
@@ -191,7 +192,9 @@ class Matmuls:
         return self._products[graph]
 
     def _check(self, graph: Graph, algorithm: Algorithm) -> None:
-        """Raises ValueError if the options forbid an algorithm."""
+        """Raises ValueError if the options forbid an algorithm, or it is known to be wrong."""
+        if (problem := erratum(graph, algorithm)) is not None:
+            raise ValueError(problem)
         reduction = algorithm.reduction
         if reduction & ~allowed_reductions(self._options, graph):
             message = (
