@@ -122,7 +122,7 @@ def test_a_run_after_a_failed_one(program: CudaProgram, refused: list[str], name
         ([], None, 1),
         ([0], 8, 1),
         ([24], 8, 1),
-        ([24, 64 * 256 * 5], 8, 5),
+        ([24, 16 * 256 * 5], 8, 5),
         ([1 << 30] * 8, 8, 256),
         ([24] * 9, 80, 1),
         ([1 << 30] * 80, 80, 25),

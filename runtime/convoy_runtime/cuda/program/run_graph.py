@@ -27,8 +27,8 @@ __all__ = ["CopyKernels", "RunGraph", "WindowCopies"]
 _COPIES: Final = (8, 80)
 #: The kernels compute places in 32 bits.
 _MOST_BYTES: Final = (1 << 31) - 1
-#: What a thread copies in one turn, and the most blocks of all copies, which fill a large GPU.
-_TURN_BYTES: Final = 64
+#: The bytes for each thread, and the most blocks of all copies, which fill a large GPU.
+_THREAD_BYTES: Final = 16
 _MOST_BLOCKS: Final = 2048
 
 
@@ -88,7 +88,7 @@ class WindowCopies:
         self._function = kernels.function(native, most) if fits and most is not None else None
         self._copies = (ConvoyCopy * (most or 1))()
         self._count = len(sizes)
-        largest = -(-max(sizes, default=0) // (_TURN_BYTES * COPY_THREADS))
+        largest = -(-max(sizes, default=0) // (_THREAD_BYTES * COPY_THREADS))
         blocks = max(1, min(largest, _MOST_BLOCKS // max(1, len(sizes))))
         function = None if self._function is None else int(self._function)
         self.native = ConvoyCopies(function, self._copies, blocks, 0)
