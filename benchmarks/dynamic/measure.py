@@ -11,6 +11,7 @@ import time
 import timeit
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -181,19 +182,20 @@ class _Run:
             ]
             if self.target == "cuda":
                 runs.append(("replay", lambda batch: static[batch].replay(), next_points))  # type: ignore[attr-defined]
+            kinds: dict[str, Callable[[], Mapping[int, list[float]]]] = {}
             for name, call, order in runs:
-                measured = {name: call_times(call, order, self._synchronize)}
+                kinds[name] = partial(call_times, call, order, self._synchronize)
                 if self.target == "cuda":
-                    measured[f"{name}, GPU time"] = gpu_times(call, order)
-                for kind, times in measured.items():
-                    found[kind] = percentiles_of(times)
-            found["the host alone"] = percentiles_of(host_times(self.plan.calls))
-        for kind, percentiles in found.items():
-            shown = ", ".join(f"{each} {value:.3f}" for each, value in percentiles.items())
-            print(
-                f"  {self.plan.calls} calls of batches 1 to {most}, {kind}: {shown} of the median",
-                flush=True,
-            )
+                    kinds[f"{name}, GPU time"] = partial(gpu_times, call, order)
+            kinds["the host alone"] = partial(host_times, self.plan.calls)
+            for kind, times in kinds.items():
+                found[kind] = percentiles_of(times())
+                shown = ", ".join(f"{each} {value:.3f}" for each, value in found[kind].items())
+                print(
+                    f"  {self.plan.calls} calls of batches 1 to {most}, {kind}: {shown} of the "
+                    "median",
+                    flush=True,
+                )
         return found
 
     def _choice_microseconds(self) -> float:
