@@ -19,7 +19,7 @@
 // CHECK-SAME:    !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) -> i32
 // CHECK:         llvm.call @prepare_weights
 // CHECK-LABEL: llvm.func @convoy_abi_version() -> i32
-// CHECK:         llvm.mlir.constant(4 : i32)
+// CHECK:         llvm.mlir.constant(5 : i32)
 // CHECK-LABEL: llvm.mlir.global internal constant @convoy_sizes_data(dense<[11, 0, 0, 2, 16, 16, 1, 16, 1, 16, 1, 16]> : tensor<12xi64>)
 // CHECK-LABEL: llvm.func @convoy_sizes() -> !llvm.ptr
 // CHECK:         %[[SIZES:.*]] = llvm.mlir.addressof @convoy_sizes_data
