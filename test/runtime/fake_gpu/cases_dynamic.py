@@ -286,7 +286,7 @@ def test_a_switch_between_captured_points(
         hook_driver(monkeypatch, record)
         for rows in (4, 2, 3, 1, 4):
             program(given[rows])
-        # The kernel that copies outputs, and the parameters of the one that copies inputs.
+        # Outputs are copied by a kernel launch; inputs by a kernel node, whose parameters are set.
         copies = {"cuLaunchKernel", "cuGraphExecKernelNodeSetParams"}
         expected = {"cuCtxGetCurrent", "cuStreamIsCapturing", "cuGraphLaunch", "cuEventRecord"}
         assert expected <= set(names) <= expected | copies | {"cuCtxPushCurrent", "cuCtxPopCurrent"}

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "build_pool",
+    "call_quietly",
     "create_stream",
     "load_kernels",
     "loading_kernels",
@@ -45,7 +46,7 @@ _STREAM_NON_BLOCKING = 1
 def create_stream(driver: Driver, stack: contextlib.ExitStack) -> int:
     """Returns the handle of a new stream."""
     stream = int(driver.call("cuStreamCreate", _STREAM_NON_BLOCKING))
-    stack.callback(_call_quietly, driver, "cuStreamDestroy", stream)
+    stack.callback(call_quietly, driver, "cuStreamDestroy", stream)
     return stream
 
 
@@ -74,7 +75,7 @@ def load_kernels(device: Device, artifact: Artifact, stack: contextlib.ExitStack
     if not kernels:
         return []
     module = load_ptx(device, bytes(artifact.members[PTX]))
-    stack.callback(_call_quietly, driver, "cuModuleUnload", module)
+    stack.callback(call_quietly, driver, "cuModuleUnload", module)
     functions = []
     for kernel in kernels:
         try:
@@ -154,7 +155,7 @@ def open_store(artifact: Artifact, device: Device, options: LoadOptions) -> Plan
     )
 
 
-def _call_quietly(driver: Driver, name: str, argument: Any) -> None:
+def call_quietly(driver: Driver, name: str, argument: Any) -> None:
     """Calls the driver for clean-up. Ignores errors of earlier work on the device, so that they do
     not hide the first one."""
     with contextlib.suppress(CudaError):

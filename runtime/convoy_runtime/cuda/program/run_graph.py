@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any, Final
 
 from convoy_runtime._abi import COPY_THREADS, ConvoyCopies, ConvoyCopy, ConvoyGraph
@@ -19,7 +18,8 @@ from convoy_runtime.cuda.driver.ptx import load_ptx
 from convoy_runtime.cuda.graphs.capture import Captured
 from convoy_runtime.cuda.plans.kernels import launch
 from convoy_runtime.cuda.plans.plan import Queue
-from convoy_runtime.errors import CudaError
+
+from .resources import call_quietly
 
 __all__ = ["CopyKernels", "RunGraph", "WindowCopies"]
 
@@ -62,8 +62,7 @@ class CopyKernels:
         module, self._module = self._module, None
         self._functions = {}
         if module is not None:
-            with suppress(CudaError):
-                self._device.driver.call("cuModuleUnload", module)
+            call_quietly(self._device.driver, "cuModuleUnload", module)
 
 
 class WindowCopies:
@@ -83,9 +82,10 @@ class WindowCopies:
     """
 
     def __init__(self, kernels: CopyKernels, native: NativeLibrary, sizes: Sequence[int]) -> None:
-        most = next((most for most in _COPIES if len(sizes) <= most), None)
-        fits = bool(sizes) and most is not None and max(sizes) <= _MOST_BYTES
-        self._function = kernels.function(native, most) if fits and most is not None else None
+        most = next((most for most in _COPIES if 0 < len(sizes) <= most), None)
+        if max(sizes, default=0) > _MOST_BYTES:
+            most = None
+        self._function = None if most is None else kernels.function(native, most)
         self._copies = (ConvoyCopy * (most or 1))()
         self._count = len(sizes)
         largest = -(-max(sizes, default=0) // (_THREAD_BYTES * COPY_THREADS))
@@ -127,6 +127,7 @@ class RunGraph:
         inputs: WindowCopies,
         outputs: WindowCopies,
     ) -> None:
+        #: Their memory is the argument of the kernels.
         self._copies = inputs, outputs
         self._node: Any = None
 
