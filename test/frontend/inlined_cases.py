@@ -101,8 +101,8 @@ class _Data(nn.Module):
 
 
 class _AssignedData(nn.Module):
-    """Merges a pointwise convolution into the one that follows; the state of a buffer is a view of
-    a tensor that changes afterwards."""
+    """Fuses the weights of a 1x1 and a 3x3 convolution into a third one. The data of a buffer is a
+    view of a tensor that an in-place op changes afterwards."""
 
     state: Tensor
 
