@@ -10,9 +10,11 @@ artifact, of the dynamic one, and of the peers, in alternating rounds. Between p
 beside that of the next point. Then the size of the artifacts, and --calls calls of random batches,
 whose percentiles are in relation to the median of the same size, and as many of static artifacts,
 whose percentiles are those of the host and the device: by the host's clock, one call at a time, and
-on a GPU also by its clock, with the host ahead. A last row has the percentiles of a fixed piece of
-work of the host, which are those of the machine. Last, the time to choose the program of a call.
-Results are compared with PyTorch in float64 on the CPU, or in float32 on the GPU.
+on a GPU also by its clock, with the host ahead. Another row has the percentiles of a fixed piece of
+work of the host, which are those of the machine. With --turns, the calls of the dynamic artifact
+are measured that often by the host's clock, each time on the core that is quietest then. Last, the
+time to choose the program of a call. Results are compared with PyTorch in float64 on the CPU, or in
+float32 on the GPU.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tune", choices=("off", "quick"), default="off")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--calls", type=int, default=0, help="calls of random batches")
+    parser.add_argument("--turns", type=int, default=1, help="measurements of these calls")
     parser.add_argument("--most", type=int, help="the largest batch to measure")
     parser.add_argument("--peers", action="store_true", help="torch.compile(dynamic=True)")
     parser.add_argument("--json", type=Path, default=Path("build/dynamic.json"))
@@ -48,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.tune,
         options.rounds,
         options.calls,
+        options.turns,
         options.most,
         options.peers,
     )

@@ -20,6 +20,7 @@ class Plan:
         tune: The level of tuning.
         rounds: The number of rounds, of which each figure is the median.
         calls: The number of calls of random batches.
+        turns: How often these calls of the dynamic artifact are measured by the host's clock.
         most: The largest batch; None for all.
         peers: Whether torch.compile(dynamic=True) is measured as well.
     """
@@ -28,6 +29,7 @@ class Plan:
     tune: str = "off"
     rounds: int = 9
     calls: int = 0
+    turns: int = 1
     most: int | None = None
     peers: bool = False
 
@@ -74,7 +76,8 @@ class Figures:
         percentiles: "dynamic", "static" for static artifacts of the next points and "replay" for
             the launches of their CUDA graphs alone, by the host's clock, and each of them with
             ", GPU time", to the percentiles of calls of random batches, in relation to the median
-            of the call's size. "the host alone": those of a fixed piece of work of the host.
+            of the call's size. "the host alone": those of a fixed piece of work of the host. With
+            several turns, "dynamic" and "the host alone" of each, with the number of the turn.
         choice_microseconds: The time to choose the program of a call.
         failures: Peer to its error.
     """

@@ -11,7 +11,6 @@ import time
 import timeit
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,19 @@ import convoy_runtime
 from benchmarks.dynamic.figures import Figures, Plan, Row
 from benchmarks.dynamic.models import DynamicModel
 from benchmarks.dynamic.peers import Peer, peers_of
-from benchmarks.dynamic.tail import call_times, gpu_times, host_times, percentiles_of
+from benchmarks.dynamic.tail import (
+    call_times,
+    gpu_times,
+    host_times,
+    on_quietest_core,
+    percentiles_of,
+)
 from convoy_runtime.artifact import WEIGHTS
 from convoy_runtime.dynamic.program import DynamicProgram
 
 __all__ = ["measure"]
+
+_HOST = "the host alone"
 
 
 def measure(name: str, model: DynamicModel, plan: Plan) -> Figures:
@@ -154,7 +161,8 @@ class _Run:
 
         The latter have no choice, no padding and no memory that points share. On a GPU a third row
         has the launches of their CUDA graphs alone, so its percentiles are those of the host and
-        the device. The last row has work of the host alone.
+        the device. Another row has work of the host alone. With several turns, these two are
+        measured again, on the core that is quietest in each turn.
         """
         generator = random.Random(0)
         most = min(self.plan.most or 1 << 30, max(self.model.points["batch"]))
@@ -167,6 +175,15 @@ class _Run:
             for size in {*batches, *points}
         }
         found = {}
+
+        def note(kind: str, times: Mapping[int, Sequence[float]]) -> None:
+            found[kind] = percentiles_of(times)
+            shown = ", ".join(f"{each} {value:.3f}" for each, value in found[kind].items())
+            print(
+                f"  {self.plan.calls} calls of batches 1 to {most}, {kind}: {shown} of the median",
+                flush=True,
+            )
+
         with ExitStack() as stack:
             static = {
                 point: stack.enter_context(
@@ -182,20 +199,17 @@ class _Run:
             ]
             if self.target == "cuda":
                 runs.append(("replay", lambda batch: static[batch].replay(), next_points))  # type: ignore[attr-defined]
-            kinds: dict[str, Callable[[], Mapping[int, list[float]]]] = {}
             for name, call, order in runs:
-                kinds[name] = partial(call_times, call, order, self._synchronize)
+                note(name, call_times(call, order, self._synchronize))
                 if self.target == "cuda":
-                    kinds[f"{name}, GPU time"] = partial(gpu_times, call, order)
-            kinds["the host alone"] = partial(host_times, self.plan.calls)
-            for kind, times in kinds.items():
-                found[kind] = percentiles_of(times())
-                shown = ", ".join(f"{each} {value:.3f}" for each, value in found[kind].items())
-                print(
-                    f"  {self.plan.calls} calls of batches 1 to {most}, {kind}: {shown} of the "
-                    "median",
-                    flush=True,
-                )
+                    note(f"{name}, GPU time", gpu_times(call, order))
+            note(_HOST, host_times(self.plan.calls))
+            name, call, order = runs[0]
+            for turn in range(2, self.plan.turns + 1):
+                with on_quietest_core() as core:
+                    print(f"  turn {turn} on core {core}")
+                    note(f"{_HOST}, turn {turn}", host_times(self.plan.calls))
+                    note(f"{name}, turn {turn}", call_times(call, order, self._synchronize))
         return found
 
     def _choice_microseconds(self) -> float:

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from torch import nn
 from torch.export import Dim
 
 from benchmarks.dynamic import __main__ as benchmark
-from benchmarks.dynamic import build, measure
+from benchmarks.dynamic import build, measure, tail
 from benchmarks.dynamic.figures import Figures, Row
 from benchmarks.dynamic.models import DynamicModel
 from benchmarks.dynamic.peers import Peer, peers_of
@@ -83,12 +85,13 @@ def test_a_small_model(
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["tiny-1.convoy", "tiny-4.convoy", "tiny.convoy"]
     figures = tmp_path / "figures.json"
-    flags = ["--models", "tiny", "--rounds", "1", "--calls", "20", "--peers"]
+    flags = ["--models", "tiny", "--rounds", "1", "--calls", "20", "--turns", "2", "--peers"]
     assert benchmark.main([str(tmp_path), *flags, "--json", str(figures)]) == 0
     printed = capsys.readouterr().out
     assert "| model | sizes | static | dynamic | eager | dynamic / static | error |" in printed
     assert "tiny: broken: RuntimeError: no compiler" in printed
-    kinds = "dynamic", "static", "the host alone"
+    kinds = ["dynamic", "static", "the host alone"]
+    kinds += [f"{kind}, turn 2" for kind in ("dynamic", "the host alone")]
     for kind in kinds:
         assert f"20 calls of batches 1 to 4, {kind}: p50 " in printed
     (found,) = json.loads(figures.read_text())
@@ -98,3 +101,17 @@ def test_a_small_model(
     assert found["percentiles"].keys() == set(kinds)
     assert found["percentiles"]["dynamic"].keys() == found["percentiles"]["static"].keys()
     assert found["choice_microseconds"] > 0
+    assert re.search(r"turn 2 on core \d+\n", printed)
+
+
+def test_the_quietest_core_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    cores = os.sched_getaffinity(0)
+    quiet = max(cores)
+
+    def times(_: int) -> dict[int, list[float]]:
+        return {0: [1.0] * 99 + [1.0 if os.sched_getaffinity(0) == {quiet} else 9.0]}
+
+    monkeypatch.setattr(tail, "host_times", times)
+    with tail.on_quietest_core() as core:
+        assert (core, os.sched_getaffinity(0)) == (quiet, {quiet})
+    assert os.sched_getaffinity(0) == cores
