@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import re
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -47,7 +47,8 @@ class Recorder:
         def __getattr__(self, name: str) -> str:
             return name
 
-    module = SimpleNamespace(
+    module = ModuleType("driver")
+    vars(module).update(
         cuuint32_t=int,
         cuuint64_t=int,
         CUtensorMapDataType=Enums(),

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import accumulate
 from operator import mul
+from types import ModuleType
 from typing import Any
 
 from convoy_runtime.dtypes import DTYPES
@@ -35,7 +37,16 @@ def tensor_map(driver: Driver, address: int, dtype: str, described: KernelTensor
     Raises:
         CudaError: The driver refuses the sizes.
     """
-    module = driver.module
+    name, kind, rank, rest = _constants(driver.module, dtype, described)
+    return driver.call(name, kind, rank, address, *rest)
+
+
+@lru_cache(maxsize=4096)
+def _constants(
+    module: ModuleType, dtype: str, described: KernelTensorMap
+) -> tuple[str, Any, int, tuple[Any, ...]]:
+    """Returns the function of the driver, its arguments before the address, and those after it.
+    Tuning and captures launch a kernel on many addresses; to make these takes 12 us."""
     count, distance = module.cuuint32_t, module.cuuint64_t
     kind = getattr(module.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[dtype]}")
     # The driver lists dims from the innermost one on.
@@ -53,10 +64,7 @@ def tensor_map(driver: Driver, address: int, dtype: str, described: KernelTensor
         first.append(0)
         last.append(0)
         steps.append(1)
-    tensor = (
-        kind, len(sizes), address,
-        [distance(size) for size in sizes], [distance(pitch) for pitch in pitches[1:]],
-    )  # fmt: skip
+    tensor = [distance(size) for size in sizes], [distance(pitch) for pitch in pitches[1:]]
     modes = (
         module.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
         module.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
@@ -65,9 +73,9 @@ def tensor_map(driver: Driver, address: int, dtype: str, described: KernelTensor
     )
     if not described.strides:
         box = [count(size) for size in described.box[::-1]]
-        return driver.call("cuTensorMapEncodeTiled", *tensor, box, [count(1)] * len(box), *modes)
+        tiled = (*tensor, box, [count(1)] * len(box), *modes)
+        return "cuTensorMapEncodeTiled", kind, len(sizes), tiled
     pixels, channels = described.box
     strides = [count(step) for step in (1, *steps, 1)]
-    return driver.call(
-        "cuTensorMapEncodeIm2col", *tensor, first, last, channels, pixels, strides, *modes
-    )
+    windows = (*tensor, first, last, channels, pixels, strides, *modes)
+    return "cuTensorMapEncodeIm2col", kind, len(sizes), windows
