@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from convoy_runtime._native import MEMBER, NativeLibrary
 from convoy_runtime.cuda.driver.device import Device
@@ -147,8 +147,8 @@ class ProgramCapture:
         #: The code of plans that have run, and whose modules are therefore loaded.
         self._warm: WeakSet[object] = WeakSet()
         self._has_run = False
-        #: The plans of the last search, and the calls that clear their workspaces.
-        self._cleared: tuple[list[object], list[int]] = ([], [])
+        #: Whether a plan begins by clearing a part of its workspace, by its code.
+        self._clears: WeakKeyDictionary[object, bool] = WeakKeyDictionary()
         self._wave_bytes = device.attribute("MULTIPROCESSOR_COUNT") * _TILE_BYTES
 
     def default(self, plans: Mapping[int, Plan]) -> Form:
@@ -255,28 +255,33 @@ class ProgramCapture:
     def _clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
         """Returns the calls that begin by clearing a part of their workspaces, limited to
         workspaces that one memset can clear."""
-        known, found = self._cleared
-        if known != (key := [plan.code for plan in plans.values()]):
-            found = self._find_clearing(plans, sizes)
-            self._cleared = key, found
-        return found
-
-    def _find_clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
         # Replacing one memset by another gains nothing.
         if sum(size > 0 for size in sizes) < _MIN_CLEARED:
             return []
+        code = {
+            call: plans[graph].code
+            for call, (graph, size) in enumerate(zip(self._graphs, sizes, strict=True))
+            if graph is not None and size
+        }
+        if not all(each in self._clears for each in code.values()):
+            clearing = set(self._find_clearing(plans, sizes))
+            self._clears.update((each, call in clearing) for call, each in code.items())
+        found = [call for call, each in code.items() if self._clears[each]]
+        found.sort(key=lambda call: sizes[call])
         order = serial_order(len(sizes))
-        layout = workspaces_of(sizes, order)
-        memory = Allocation(self._device, layout.size)
-        spans = layout.at(memory.pointer)
-        self._warm_up(plans, spans)
-        found = clearing_calls(
-            self._queue.driver, self._queue.stream, spans, self._enqueue(plans, spans)
-        )
-        found.sort(key=lambda index: sizes[index])
         while workspaces_of(sizes, order, found).own_bytes > CLEARED_BYTES:
             found.pop()
         return sorted(found) if len(found) >= _MIN_CLEARED else []
+
+    def _find_clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
+        """Returns the calls that begin by clearing a part of their workspaces, from a capture."""
+        layout = workspaces_of(sizes, serial_order(len(sizes)))
+        memory = Allocation(self._device, layout.size)
+        spans = layout.at(memory.pointer)
+        self._warm_up(plans, spans)
+        return clearing_calls(
+            self._queue.driver, self._queue.stream, spans, self._enqueue(plans, spans)
+        )
 
     def _warm_up(self, plans: Mapping[int, Plan], spans: Sequence[Range]) -> None:
         """Runs the program once, unless it has run with all of these plans. The first run of a plan
