@@ -51,7 +51,7 @@ def candidate(
 
 
 def left_out(history: History, graph: Graph = GRAPH) -> set[int]:
-    return {engine for engine in range(8) if history.reason(graph, engine) is not None}
+    return set(history.slow_engines(graph))
 
 
 def test_engine_that_was_slow_for_other_graphs_is_skipped() -> None:
@@ -73,7 +73,7 @@ def test_engine_that_was_slow_for_other_graphs_is_skipped() -> None:
     )
     assert left_out(history) == {2}
     told = "took at least {} times as long as the best plan for {}"
-    assert history.reason(GRAPH, 2) == told.format("10.0", "a similar graph")
+    assert history.slow_engines(GRAPH)[2] == told.format("10.00", "a similar graph")
     others = [
         candidate(3, 180.0, "TENSOR_CORE", single=True),
         candidate(4, 90.0, "TENSOR_CORE"),
@@ -81,7 +81,7 @@ def test_engine_that_was_slow_for_other_graphs_is_skipped() -> None:
     ]
     history.note(GRAPH, [fast, *others])
     assert left_out(history) == {2, 3, 4}
-    assert history.reason(GRAPH, 3) == told.format("4.0", "2 similar graphs")
+    assert history.slow_engines(GRAPH)[3] == told.format("4.00", "2 similar graphs")
     history.note(GRAPH, [fast, *others])
     assert left_out(history) == {2, 3, 4, 5}
     # Of several plans the best one counts. One graph for which an engine is not slow is enough.
@@ -89,6 +89,40 @@ def test_engine_that_was_slow_for_other_graphs_is_skipped() -> None:
         GRAPH, [fast, candidate(4, 900.0, "TENSOR_CORE"), candidate(4, 30.0, "TENSOR_CORE")]
     )
     assert left_out(history) == {2, 3, 5}
+
+
+def test_engines_that_were_never_nearly_best_are_skipped_after_more_graphs() -> None:
+    history = History()
+    others = [candidate(3, 16.0, "TENSOR_CORE"), candidate(4, 14.0, "TENSOR_CORE")]
+    for count in range(6):
+        assert left_out(history) == set(), count
+        history.note(GRAPH, [candidate(0, 10.0, "TENSOR_CORE"), candidate(1, 90.0), *others])
+    assert left_out(history) == {3}
+
+
+def test_heuristics_that_were_slow_for_other_graphs_are_not_asked() -> None:
+    history = History()
+    kernel = candidate(None, 10.0, source="kernels")
+
+    def note(*microseconds: float, count: int) -> None:
+        plans = [
+            candidate(place, each, rank=place, source="A")
+            for place, each in enumerate(microseconds)
+        ]
+        for _ in range(count):
+            history.note(GRAPH, [kernel, candidate(9, 10.0, source="engines"), *plans])
+
+    note(13.0, 12.5, count=5)
+    assert history.source_reason(GRAPH, "A") is None
+    note(13.0, 12.5, count=1)
+    assert history.source_reason(GRAPH, "A") == (
+        "took at least 1.25 times as long as the best plan for 6 similar graphs"
+    )
+    assert history.source_reason(GRAPH, "engines") is None
+    assert history.source_reason(conv_graph("float32"), "A") is None
+    # One graph for which it is nearly as fast is enough.
+    note(13.0, 12.0, count=1)
+    assert history.source_reason(GRAPH, "A") is None
 
 
 def test_heuristics_are_cut_after_the_plans_that_were_best() -> None:
@@ -232,6 +266,17 @@ def test_alternatives_in_narrow_types_that_never_win_are_skipped(dtype: str, ski
     assert reason("conv2d") is None
 
 
+def test_alternatives_in_narrow_types_that_are_much_slower_are_skipped_sooner() -> None:
+    history = History()
+    split = GraphAlternative(0, "conv2d | relu", ())
+    for place in range(4):
+        assert history.alternative_reason(GRAPH, split) is None
+        history.note_alternative(with_channels(8 << place), split.name, 1.15)
+    assert history.alternative_reason(GRAPH, split) == (
+        "4 alternatives of the program with its first step were all slower"
+    )
+
+
 @pytest.mark.parametrize(("channels", "alike"), [(64, True), (72, True), (128, False)])
 def test_alternatives_are_compared_for_graphs_of_the_same_size(channels: int, alike: bool) -> None:
     history, split = History(), GraphAlternative(0, "conv | bias", ())
@@ -258,9 +303,10 @@ def test_engines_that_supported_no_similar_graph_are_not_asked() -> None:
     assert history.support(replace(GRAPH, ops=("convolution",))).skipped == set()
 
 
-def test_engines_that_compile_a_kernel_are_asked_once() -> None:
+def test_engines_that_compile_a_kernel_or_are_for_other_gpus_are_asked_once() -> None:
     history = History()
-    history.note_support(GRAPH, EngineSupport(asked={1: True, 2: True}, compiling={2}))
+    history.note_support(GRAPH, EngineSupport(asked={1: True, 2: True}, unsuited={2}))
     assert history.support(GRAPH).skipped == {2}
     assert history.support(with_channels(3)).skipped == {2}
     assert history.support(replace(GRAPH, ops=("convolution",))).skipped == set()
+    assert history.support(conv_graph("float32")).skipped == set()

@@ -27,6 +27,7 @@ from convoy_runtime.artifact import WEIGHTS
 from convoy_runtime.cuda.cudnn.device_properties import main as describe
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
+from convoy_runtime.cuda.tuning.history import History
 from convoy_runtime.inspection import offline_planner
 from convoy_runtime.manifest import Call, GraphKernel, KernelTensorMap, Manifest, kernel_member
 from convoy_runtime.opening import open_artifact
@@ -319,6 +320,19 @@ def test_plans_that_compile_are_tuned_unless_a_kernel_is_fast_enough(
     # A kernel that cannot be used leaves all plans.
     (report,) = load(write(replace(FAST, chip="sm_120")), tune="quick")
     assert report.engine in compiled
+
+
+def test_plans_that_compile_are_not_built_if_they_were_slow_for_similar_graphs(
+    write: Write, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Engines 46 and 47 compile a kernel, and are the fastest. A history of six graphs says that
+    they were slow."""
+    fake_cudnn.fake_offer(8)
+    monkeypatch.setattr(History, "source_reason", lambda _self, _graph, source: f"slow: {source}")
+    (report,) = load(write(SLOW), tune="quick")
+    assert report.engine == 41
+    assert not {trial.engine for trial in report.trials} & {46, 47}
+    assert "cuDNN's heuristics A: slow: A" in report.rejected
 
 
 def test_tuning_keeps_a_faster_engine(write: Write, tmp_path: Path) -> None:

@@ -92,12 +92,13 @@ class EngineSupport:
     Attributes:
         skipped: The engines that need not be asked.
         asked: The engines that were asked, and whether they support the graph.
-        compiling: The engines among them that compile a kernel.
+        unsuited: The engines among them that compile a kernel, or that are for other GPUs. They
+            are so for all graphs with the same operations and types.
     """
 
     skipped: frozenset[int] = frozenset()
     asked: dict[int, bool] = field(default_factory=dict)
-    compiling: set[int] = field(default_factory=set)
+    unsuited: set[int] = field(default_factory=set)
 
 
 def heuristic_configs(
@@ -179,10 +180,12 @@ def engine_configs(
                 support.asked[index] = False
             else:
                 rejected.append(f"engines[{index}]: {error.name}: {error.detail}")
+            if error.name == "CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH":
+                support.unsuited.add(index)
             continue
         support.asked[index] = True
         if config.compiles:
-            support.compiling.add(index)
+            support.unsuited.add(index)
         if not (precompiled and config.compiles):
             yield config
         config.descriptor.close()

@@ -32,17 +32,22 @@ __all__ = [
 
 #: Pairs of a slowdown and a number of graphs. An engine is skipped if it is slower than the best
 #: plan by this factor in at least this many graphs. Measured on an H200 with cuDNN 9.19: in
-#: EfficientNet, DenseNet-201, RegNetY and ResNeXt-50 this drops 20 % of the plans and no best one;
-#: (5, 1), (3, 2), (2, 3) would drop best ones in ResNeXt.
-_MIN_SLOWDOWNS: Final = ((10.0, 1), (4.0, 2), (2.5, 3))
+#: EfficientNet, DenseNet-201, RegNetY and ResNeXt-50 the first three drop 20 % of the plans and no
+#: best one; (5, 1), (3, 2), (2, 3) would drop best ones in ResNeXt. On an H100, the last one and
+#: the next rule drop 30 % of the plans of DenseNet-201, whose time does not change.
+_MIN_SLOWDOWNS: Final = ((10.0, 1), (4.0, 2), (2.5, 3), (1.5, 6))
+#: The same for all plans of a heuristic, which are not asked for then.
+_MIN_SOURCE_SLOWDOWNS: Final = ((1.25, 6),)
 #: The same for an alternative. Less than 5 % may be due to noise or to the sizes of these graphs.
 _MIN_ALTERNATIVE_SLOWDOWNS: Final = ((1.15, 2), (1.05, 4))
 #: The number of graphs after which most alternatives are skipped.
 MIN_ALTERNATIVE_GRAPHS: Final = min(graphs for _, graphs in _MIN_ALTERNATIVE_SLOWDOWNS)
-#: If none of this many alternatives was faster than the best plan, the others of the program with
-#: the same first step are skipped, in narrow graphs (`is_narrow`). On an H100, none of 249 in four
-#: convolutional networks and DaViT was faster, and their steps took a quarter of the time.
-MIN_NARROW_ALTERNATIVES: Final = 10
+#: The same for all alternatives of narrow graphs (`is_narrow`) that have the same first step. On an
+#: H100, none of 249 in four convolutional networks and DaViT was faster, and their steps took a
+#: quarter of the time.
+_MIN_NARROW_SLOWDOWNS: Final = ((1.15, 4), (1.01, 10))
+#: The number of these alternatives after which the others are skipped if all were slower.
+MIN_NARROW_ALTERNATIVES: Final = max(graphs for _, graphs in _MIN_NARROW_SLOWDOWNS)
 #: After this many graphs, the list of a heuristic is cut: at the highest rank that was nearly as
 #: fast as the best one in any of them, plus this many ranks.
 MIN_RANKED_GRAPHS: Final = 3
@@ -70,10 +75,13 @@ class History:
         #: The slowdowns of the alternatives of narrow graphs, by first step.
         self._narrow: defaultdict[object, list[float]] = defaultdict(list)
         self._ranks: defaultdict[tuple[object, str], list[int]] = defaultdict(list)
+        #: The slowdown of the best plan of a source, by kind and source.
+        self._sources: defaultdict[tuple[object, str], list[float]] = defaultdict(list)
         #: The answers of engines: number of refusals, 0 if an engine has supported any graph.
         self._refusals: defaultdict[object, dict[int, int]] = defaultdict(dict)
-        #: The engines that compile a kernel, by operations: these determine their numbers.
-        self._compiling: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
+        #: The engines that compile a kernel or are for other GPUs, by operations, which determine
+        #: their numbers, and types.
+        self._unsuited: defaultdict[object, set[int]] = defaultdict(set)
 
     def note(self, graph: Graph, candidates: Sequence[Candidate]) -> None:
         """Records the times of a graph's candidates."""
@@ -82,6 +90,7 @@ class History:
         )
         times: dict[int, float] = {}
         sources: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+        ratios: defaultdict[str, list[float]] = defaultdict(list)
         for each in candidates:
             report = each.plan.report
             if report.engine is None or each.microseconds is None or not best:
@@ -89,12 +98,14 @@ class History:
             ratio = _slowdown(each, best)
             times[report.engine] = min(ratio, times.get(report.engine, ratio))
             sources[report.heuristic].append((report.rank, each.microseconds))
+            ratios[report.heuristic].append(ratio)
             if is_exact(report):
                 self._exact.add(report.engine)
         kind = kind_of(graph)
         if times:
             self._engines[kind].append(times)
         for source, found in sources.items():
+            self._sources[kind, source].append(min(ratios[source]))
             limit = _NEARLY * min(microseconds for _, microseconds in found)
             # Positions among the built plans, which a limit counts.
             found.sort()
@@ -132,27 +143,24 @@ class History:
         """Returns why `alternative` is skipped for `graph`, or None."""
         ratios = self._alternatives[split_kind(graph, alternative.name)]
         if _is_slow(ratios, _MIN_ALTERNATIVE_SLOWDOWNS):
-            return (
-                f"took at least {min(ratios):.2f} times as long as the best plan for {len(ratios)} "
-                "similar graphs"
-            )
+            return _reason(ratios)
         kind = narrow_kind(graph, alternative.name)
         tried = [] if kind is None else self._narrow[kind]
-        if len(tried) < MIN_NARROW_ALTERNATIVES or min(tried) <= 1.0:
+        if not _is_slow(tried, _MIN_NARROW_SLOWDOWNS):
             return None
         return f"{len(tried)} alternatives of the program with its first step were all slower"
 
     def support(self, graph: Graph) -> EngineSupport:
         """Returns which engines need not be asked for a plan of `graph` that compiles no kernel:
-        those that compile one, and those that refused similar graphs of the same alignment and
-        supported none."""
+        those that compile one, those for other GPUs, and those that refused similar graphs of the
+        same alignment and supported none."""
         found = self._refusals[_aligned_kind(graph)]
         refusing = {engine for engine, count in found.items() if count >= _MIN_REFUSALS}
-        return EngineSupport(frozenset(refusing | self._compiling[graph.ops]))
+        return EngineSupport(frozenset(refusing | self._unsuited[_types_of(graph)]))
 
     def note_support(self, graph: Graph, support: EngineSupport) -> None:
         """Records the answers of engines about a graph."""
-        self._compiling[graph.ops] |= support.compiling
+        self._unsuited[_types_of(graph)] |= support.unsuited
         found = self._refusals[_aligned_kind(graph)]
         for engine, supported in support.asked.items():
             before = found.get(engine)
@@ -166,15 +174,26 @@ class History:
             return limit
         return min(limit, max(ranks) + 1 + MORE_RANKS)
 
-    def reason(self, graph: Graph, engine: int) -> str | None:
-        """Returns why `engine` is skipped for `graph`, or None. The engine that is best suited as
-        the reference is never skipped."""
+    def source_reason(self, graph: Graph, source: str) -> str | None:
+        """Returns why a heuristic is not asked about `graph`, or None."""
+        ratios = self._sources[kind_of(graph), source]
+        return _reason(ratios) if _is_slow(ratios, _MIN_SOURCE_SLOWDOWNS) else None
+
+    def slow_engines(self, graph: Graph) -> dict[int, str]:
+        """Returns the engines that are skipped for `graph`, and why. The engine that is best suited
+        as the reference is never skipped."""
         found = self._engines[kind_of(graph)]
-        ratios = [times[engine] for times in found if engine in times]
-        if not _is_slow(ratios, _MIN_SLOWDOWNS) or engine == self._reference(found):
-            return None
-        graphs = "a similar graph" if len(ratios) == 1 else f"{len(ratios)} similar graphs"
-        return f"took at least {min(ratios):.1f} times as long as the best plan for {graphs}"
+        ratios: defaultdict[int, list[float]] = defaultdict(list)
+        for times in found:
+            for engine, ratio in times.items():
+                ratios[engine].append(ratio)
+        slow = {
+            engine: _reason(each)
+            for engine, each in ratios.items()
+            if _is_slow(each, _MIN_SLOWDOWNS)
+        }
+        reference = self._reference(found) if slow else None
+        return {engine: reason for engine, reason in slow.items() if engine != reference}
 
     def _reference(self, found: Sequence[dict[int, float]]) -> int | None:
         """Returns the exact engine that runs the most graphs; among several, the fastest."""
@@ -188,6 +207,11 @@ class History:
 
 def _is_slow(ratios: Sequence[float], slowdowns: Sequence[tuple[float, int]]) -> bool:
     return any(len(ratios) >= graphs and min(ratios) >= times for times, graphs in slowdowns)
+
+
+def _reason(ratios: Sequence[float]) -> str:
+    graphs = "a similar graph" if len(ratios) == 1 else f"{len(ratios)} similar graphs"
+    return f"took at least {min(ratios):.2f} times as long as the best plan for {graphs}"
 
 
 def _slowdown(candidate: Candidate, best: float) -> float:
@@ -232,6 +256,10 @@ def _aligned_kind(graph: Graph) -> object:
 def _unaligned(tensor: GraphTensor) -> tuple[int, ...]:
     """Returns the dims whose alignment matters to engines: not the spatial ones of images."""
     return tensor.shape[:2] if len(tensor.shape) > _MATRIX_RANK else tensor.shape
+
+
+def _types_of(graph: Graph) -> object:
+    return graph.ops, tuple(tensor.dtype for tensor in graph.tensors)
 
 
 def narrow_kind(graph: Graph, alternative: str) -> str | None:

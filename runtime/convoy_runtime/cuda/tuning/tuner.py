@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from convoy_runtime.cuda.cudnn.configs import Config, EngineSupport
+from convoy_runtime.cuda.cudnn.configs import EngineSupport
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor
 from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.graphs.capture import Stopwatch
@@ -35,8 +35,8 @@ from .stages import Sources, is_enough, stages
 
 __all__ = ["Tuner"]
 
-#: Slow engines are skipped only if at least this many candidates remain, so that the reference vote
-#: is meaningful.
+#: Slow engines are skipped only if an exact plan or at least this many candidates remain, so that
+#: the vote for the reference is meaningful.
 _MIN_CANDIDATES = 5
 
 
@@ -110,7 +110,9 @@ class Tuner:
             support = self._history.support(graph) if self._level.gives_up else EngineSupport()
             sources, later = stages(self._level, graph, has_operations=operations is not None)
             plans = self._build_plans(graph, operations, sources, rejected, seen, support, progress)
-            if not plans and later:
+            if plans:
+                later = self._worthwhile(graph, later, rejected)
+            elif later:
                 plans = self._build_plans(
                     graph, operations, later, rejected, seen, support, progress
                 )
@@ -206,6 +208,17 @@ class Tuner:
                 for each in close_calls
             ]
 
+    def _worthwhile(self, graph: Graph, sources: Sources, rejected: list[str]) -> Sources:
+        """Returns the sources that were not slow for similar graphs. Appends the reasons for the
+        others to `rejected`."""
+        left = []
+        for source, limit in sources:
+            if (reason := self._history.source_reason(graph, source)) is None:
+                left.append((source, limit))
+            else:
+                rejected.append(f"cuDNN's heuristics {source}: {reason}")
+        return left
+
     def _is_enough(self, graph: Graph, best: Candidate, rejected: list[str]) -> bool:
         """Returns whether the fastest candidate of the first stage makes the second unnecessary. If
         so, appends the reason to `rejected`."""
@@ -289,9 +302,10 @@ class Tuner:
     ) -> list[Plan]:
         """Returns the plans of some sources, in their order."""
         plans: list[Plan] = []
-        slow: list[str] = []
+        slow = self._history.slow_engines(graph) if self._level.gives_up else {}
+        left = replace(support, skipped=support.skipped | slow.keys())
 
-        def build(source: str, limit: int, skip: Callable[[Config], bool]) -> None:
+        def build(source: str, limit: int, asked: EngineSupport, *, last: bool = False) -> None:
             found = self._planner.candidates(
                 graph,
                 operations,
@@ -300,35 +314,37 @@ class Tuner:
                 seen,
                 self._pool,
                 progress,
-                skip,
+                lambda config: not last and self._level.last_resort is not None and config.compiles,
                 limit,
-                support,
+                asked,
             )
             for plan in found:
                 plans.append(plan)
                 progress(f"plan {len(plans)} of {graph.name}")
 
-        def is_left_out(source: str, config: Config) -> bool:
-            if source != "precompiled":
-                return self._level.last_resort is not None and config.compiles
-            reason = self._history.reason(graph, config.engine) if self._level.gives_up else None
-            slow.extend([] if reason is None else [f"{config}: {reason}"])
-            return reason is not None
-
         for source, limit in sources:
             if self._level.gives_up:
                 limit = self._history.limit(graph, source, limit)
-            build(source, limit, partial(is_left_out, source))
+            build(source, limit, left)
         if not plans and operations is not None and self._level.last_resort is not None:
-            build(self._level.last_resort, 1, lambda _: False)
-        if slow and len(plans) < _MIN_CANDIDATES:
-            build("precompiled", ALL, lambda _: False)
-        else:
-            rejected += slow
+            build(self._level.last_resort, 1, left, last=True)
+        has_reference = any(is_exact(plan.report) for plan in plans)
+        if slow and any(source == "precompiled" for source, _ in sources):
+            if len(plans) < _MIN_CANDIDATES and not has_reference:
+                build("precompiled", ALL, support)
+            else:
+                # The heuristics may have offered some of them.
+                built = {plan.report.engine for plan in plans}
+                rejected += [
+                    f"engine {engine}: {reason}"
+                    for engine, reason in slow.items()
+                    if engine not in built
+                ]
         if operations is not None and support.skipped:
             engines = ", ".join(map(str, sorted(support.skipped)))
             rejected.append(
-                f"engines {engines}: compile a kernel, or did not support similar graphs"
+                f"engines {engines}: compile a kernel, are for other GPUs, or did not support "
+                "similar graphs"
             )
         # The pool's plans are built after the others of their source.
         order = ["engines" if source == "precompiled" else source for source, _ in sources]
