@@ -335,6 +335,7 @@ _add("addcdiv", lambda x, y, z: torch.addcdiv(x, y, z, value=0.5), (2, 3), (2, 3
 # convolution
 
 _nn("conv1d", lambda: nn.Conv1d(4, 6, 3, 2, 1), (2, 4, 9))
+_add("conv_tbc", lambda x, w, b: torch.conv_tbc(x, w, b, 1), (7, 2, 4), (3, 4, 5), (5,))
 _nn("conv2d", lambda: nn.Conv2d(3, 4, 3, padding=1), (1, 3, 6, 6))
 _nn("conv2d_no_bias", lambda: nn.Conv2d(3, 4, (3, 2), (2, 1), (1, 0), bias=False), (1, 3, 6, 7))
 _nn("conv2d_dilated", lambda: nn.Conv2d(3, 4, 3, dilation=(2, 1), padding=(2, 1)), (1, 3, 8, 6))

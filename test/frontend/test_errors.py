@@ -91,8 +91,9 @@ _NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
             lambda x: F.dropout(x, 0.5, True),
             (_X,),
             (
-                "aten.native_dropout: expected dropout in evaluation mode, got train=True; "
-                "call module.eval()"
+                "aten.native_dropout: expected dropout in evaluation mode, got train=True: a "
+                "compiled model has no random numbers; call module.eval(), and where forward "
+                "passes training=True, pass self.training"
             ),
         ),
         (
@@ -529,6 +530,11 @@ class _Linked:
             "{place}aten._ctc_loss.Tensor: it reads the values of a tensor while the model is exported, "
             "where only shapes are known; expected a model that computes it after the compiled part",
         ),  # data
+        (
+            lambda x: torch.nested.to_padded_tensor(torch.nested.nested_tensor([x[0], x[1]]), 0.0),
+            "{place}the model makes a nested tensor, whose rows differ in length; expected dense "
+            "tensors: pad the rows and mask what is padded",
+        ),
         (
             lambda x: _Linked(x + 1),
             (

@@ -93,6 +93,11 @@ def reason_of_export(error: Exception) -> str:
             f"{kind}; "
             f"torch.export.register_dataclass({kind}) registers it"
         )
+    if "nested_tensor" in text:
+        return (
+            "the model makes a nested tensor, whose rows differ in length; expected dense tensors: "
+            "pad the rows and mask what is padded"
+        )
     running = _RUNNING.search(text)
     op = f"{running[1].removesuffix('.default')}: " if running else ""
     return op + (_BACK_ENDS.sub("", text.partition("\n\n")[0]).strip() or type(error).__name__)

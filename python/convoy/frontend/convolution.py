@@ -52,6 +52,25 @@ def conv_padding_string(b: Builder, call: Call) -> ir.Value:
     return _conv(b, call.result, x, weight, bias, stride, pad, dilation, groups, interleaved=True)
 
 
+@converts("aten.conv_tbc")
+def conv_tbc(b: Builder, call: Call) -> ir.Value:
+    """A 1-D convolution of steps x batch x channels, whose filters are window x input x output."""
+    x, weight, bias, pad = call.args
+    length, batch, channels = call.result.shape
+    y = _conv(
+        b,
+        TensorType((batch, channels, length), call.result.dtype),
+        b.transpose(x, (1, 2, 0)),
+        b.transpose(weight, (2, 1, 0)),
+        bias,
+        stride=1,
+        padding=pad,
+        dilation=1,
+        groups=1,
+    )
+    return b.transpose(y, (2, 0, 1))
+
+
 @converts("aten.conv_transpose1d", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input")
 def conv_transpose(b: Builder, call: Call) -> ir.Value:
     x, weight, bias, stride, padding, output_padding, groups, dilation = call.args

@@ -33,13 +33,18 @@ def copy(b: Builder, call: Call) -> ir.Value:
     return b.broadcast(b.cast(call.args[1], call.result.dtype), call.result.shape)
 
 
+_DROPS = (
+    "expected dropout in evaluation mode, got train=True: a compiled model has no random numbers; "
+    "call module.eval(), and where forward passes training=True, pass self.training"
+)
+
+
 @converts("aten.dropout")
 def dropout(b: Builder, call: Call) -> ir.Value:
     """The identity at inference."""
     x, probability, train = call.args
     if train and probability:
-        msg = "expected dropout in evaluation mode, got train=True; call module.eval()"
-        raise Unsupported(msg)
+        raise Unsupported(_DROPS)
     return x
 
 
@@ -47,8 +52,7 @@ def dropout(b: Builder, call: Call) -> ir.Value:
 def native_dropout(b: Builder, call: Call) -> Sequence[ir.Value | Missing]:
     x, probability, train = call.args
     if train and probability:
-        msg = "expected dropout in evaluation mode, got train=True; call module.eval()"
-        raise Unsupported(msg)
+        raise Unsupported(_DROPS)
     return [x, Missing("expected no use of a dropout mask, got one")]
 
 
