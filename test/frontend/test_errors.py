@@ -438,6 +438,17 @@ def test_linear_algebra_without_a_loop_over_columns_is_refused() -> None:
     assert found.lines == (SourceLine(__file__, _line("# ldl")),)
 
 
+def test_circular_padding_beyond_what_a_crop_leaves_is_refused() -> None:
+    function = Function(lambda x: F.pad(x, (-1, 3), "circular"))  # wrap
+    with pytest.raises(UnsupportedOpsError) as caught:
+        import_module(function.eval(), (torch.ones(1, 2, 3),))
+    (found,) = caught.value.ops
+    assert found.reason == (
+        "expected a circular padding of at most the 2 elements that are left of dim 2, got 3"
+    )
+    assert found.lines == (SourceLine(__file__, _line("# wrap")),)
+
+
 def test_error_of_torch_mlir_has_op_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise NotImplementedError("not this one\nnor that")

@@ -163,6 +163,13 @@ def _pad_from_edge(b: Builder, x: ir.Value, pads: Sequence[int], mode: str) -> i
         crop = (max(0, -before), max(0, -after))
         x = _cropped(b, x, dim, crop) if mode == "circular" else x
         size = type_of(x).shape[dim]
+        if mode == "circular" and max(before, after) > size:
+            # PyTorch compares with the size before the crop, and then reads what it is writing.
+            msg = (
+                f"expected a circular padding of at most the {size} elements that are left of dim "
+                f"{dim}, got {max(before, after)}"
+            )
+            raise Unsupported(msg)
         parts = [x]
         if before > 0:
             parts.insert(0, _edge(b, x, dim, mode, before, size, low_side=True))
