@@ -127,5 +127,9 @@ FLOAT_CASES: list[Any] = [
     # The epsilon of float16 would be larger than the squares.
     ("rms_norm_half", lambda x: F.rms_norm(x, (4,)), torch.linspace(-0.02, 0.03, 8).half().view(2, 4)),
     ("linear_infinite", _resized(size=9, mode="linear", align_corners=True), torch.tensor([[[math.inf, 1.0, 2.0, -1.0, 0.5]]])),
+    # The logarithm shows the digits of a result that is close to 0.
+    ("softplus_small", lambda x: (F.softplus(x).log(), F.logsigmoid(-x).neg().log()), torch.tensor([-80.0, -60.5, -16.1, -7.3, -1.5, 0.0, 3.0])),
+    ("softplus_double", lambda x: F.softplus(x).log(), torch.tensor([-500.0, -36.1, -7.3, 0.0, 3.0]).double()),
+    ("celu_small", lambda x: (F.celu(x, 0.7) / x, torch.ops.aten.elu(x, 1.1, 1.2, 1.3) / x), torch.tensor([-1e-6, -1e-3, -2.0, 3.0])),
     ("multilabel_margin_loss_row", F.multilabel_margin_loss, (4,), torch.tensor([3, -1, 1, 0])),
 ]  # fmt: skip

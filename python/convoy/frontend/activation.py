@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import torch
 from torch_mlir import ir
 
 from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, Unsupported, type_of, wrapped_number
+from convoy.frontend._expression import Expression
 from convoy.frontend._registry import Call, converts
 from convoy.frontend._types import dtype_name
 
@@ -91,14 +93,14 @@ def leaky_relu(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.elu")
 def elu(b: Builder, call: Call) -> ir.Value:
-    """tcp.elu if input_scale is 1, else scale * (max(x, 0) + alpha * (exp(min(x, 0) * input_scale)
-    - 1))."""
+    """tcp.elu if input_scale is 1, else scale * (max(x, 0) + alpha * expm1(min(x, 0) *
+    input_scale))."""
     x, alpha, scale, input_scale = call.args
     if input_scale == 1:
         y = b.unary(tcp.EluOp, x, alpha=float(alpha))
         return y if scale == 1 else b.binary_scalar(tcp.MulOp, y, scale)
-    grown = b.unary(tcp.ExpOp, b.binary_scalar(tcp.MulOp, b.clamp(x, None, 0), input_scale))
-    below = b.binary_scalar(tcp.MulOp, b.binary_scalar(tcp.SubOp, grown, 1), alpha)
+    grown = b.unary(tcp.Expm1Op, b.binary_scalar(tcp.MulOp, b.clamp(x, None, 0), input_scale))
+    below = b.binary_scalar(tcp.MulOp, grown, alpha)
     return b.binary_scalar(tcp.MulOp, b.binary(tcp.AddOp, b.clamp(x, 0, None), below), scale)
 
 
@@ -111,21 +113,20 @@ def selu(b: Builder, call: Call) -> ir.Value:
 
 @converts("aten.celu")
 def celu(b: Builder, call: Call) -> ir.Value:
-    """max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1)."""
+    """max(x, 0) + alpha * expm1(min(x, 0) / alpha)."""
     x, alpha = call.args
-    grown = b.unary(tcp.ExpOp, b.binary_scalar(tcp.DivOp, b.clamp(x, None, 0), alpha))
-    below = b.binary_scalar(tcp.MulOp, b.binary_scalar(tcp.SubOp, grown, 1), alpha)
+    grown = b.unary(tcp.Expm1Op, b.binary_scalar(tcp.DivOp, b.clamp(x, None, 0), alpha))
+    below = b.binary_scalar(tcp.MulOp, grown, alpha)
     return b.binary(tcp.AddOp, b.clamp(x, 0, None), below)
 
 
 @converts("aten.softplus")
 def softplus(b: Builder, call: Call) -> ir.Value:
-    """log(1 + exp(beta x)) / beta, in a form that does not overflow: (max(z, 0) + log(1 +
-    exp(-|z|))) / beta with z = beta x. Torch returns x where z > threshold."""
+    """log(1 + exp(beta x)) / beta. Torch returns x where beta x > threshold."""
     x, beta, threshold = call.args
     kind = type_of(x)
     z = x if beta == 1 else b.binary_scalar(tcp.MulOp, x, beta)
-    soft = _log1p_exp(b, z)
+    soft = _softplus(b, z)
     if beta != 1:
         soft = b.binary_scalar(tcp.DivOp, soft, beta)
     return b.select(
@@ -135,24 +136,32 @@ def softplus(b: Builder, call: Call) -> ir.Value:
     )
 
 
-@converts("aten.mish")
-def mish(b: Builder, call: Call) -> ir.Value:
-    """x * tanh(softplus(x))."""
-    x = call.args[0]
-    return b.binary(tcp.MulOp, x, b.unary(tcp.TanhOp, _log1p_exp(b, x)))
-
-
 @converts("aten.log_sigmoid")
 def log_sigmoid(b: Builder, call: Call) -> ir.Value:
     """-softplus(-x)."""
-    return b.unary(tcp.NegOp, _log1p_exp(b, b.unary(tcp.NegOp, call.args[0])))
+    return b.unary(tcp.NegOp, _softplus(b, b.unary(tcp.NegOp, call.args[0])))
 
 
-def _log1p_exp(b: Builder, z: ir.Value) -> ir.Value:
-    tail = b.unary(tcp.ExpOp, b.unary(tcp.NegOp, b.unary(tcp.AbsOp, z)))
-    return b.binary(
-        tcp.AddOp, b.clamp(z, 0, None), b.unary(tcp.LogOp, b.binary_scalar(tcp.AddOp, tail, 1))
-    )
+def _softplus(b: Builder, z: ir.Value) -> ir.Value:
+    """max(z, 0) + log(1 + t) with t = exp(-|z|), which does not overflow. The logarithm is 2
+    artanh(s) with s = t / (t + 2) <= 1/3 by its series: 1 + t has few digits of a small t, and the
+    result is t where z is far below 0."""
+    x = Expression(b, z)
+    t = (-x.abs()).exp()
+    s = t / (t + 2.0)
+    terms = 17 if x.dtype == torch.float64 else 7
+    log = s * (s * s).polynomial([2 / (2 * power + 1) for power in range(terms)])
+    return b.binary(tcp.AddOp, b.clamp(z, 0, None), log.value)
+
+
+@converts("aten.mish")
+def mish(b: Builder, call: Call) -> ir.Value:
+    """x * tanh(log(1 + exp(x))). Where the logarithm has few digits, the result is close to 0."""
+    x = call.args[0]
+    tail = b.unary(tcp.ExpOp, b.unary(tcp.NegOp, b.unary(tcp.AbsOp, x)))
+    above = b.clamp(x, 0, None)
+    log = b.unary(tcp.LogOp, b.binary_scalar(tcp.AddOp, tail, 1))
+    return b.binary(tcp.MulOp, x, b.unary(tcp.TanhOp, b.binary(tcp.AddOp, above, log)))
 
 
 @converts("aten.prelu")
