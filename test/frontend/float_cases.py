@@ -123,6 +123,7 @@ FLOAT_CASES: list[Any] = [
     # Between an infinite bound and another one, the weight decides whether the result is NaN.
     ("lerp_infinite", lambda x, y, w: (x.lerp(y, w), *(x.lerp(y, each) for each in (0.25, 0.5, 1))), _LEFT, _RIGHT, _PARTS),
     ("softmax_number", lambda x: (x.softmax(0), x.log_softmax(-1), (x / 0).softmax(0), (x / 0).log_softmax(0)), ()),
+    ("prelu_number", lambda x, w: F.prelu(x, w), torch.tensor(-1.5), (1,)),
     ("flip_number", lambda x: x.flip(0), ()),
     # The epsilon of float16 would be larger than the squares.
     ("rms_norm_half", lambda x: F.rms_norm(x, (4,)), torch.linspace(-0.02, 0.03, 8).half().view(2, 4)),
@@ -131,5 +132,6 @@ FLOAT_CASES: list[Any] = [
     ("softplus_small", lambda x: (F.softplus(x).log(), F.logsigmoid(-x).neg().log()), torch.tensor([-80.0, -60.5, -16.1, -7.3, -1.5, 0.0, 3.0])),
     ("softplus_double", lambda x: F.softplus(x).log(), torch.tensor([-500.0, -36.1, -7.3, 0.0, 3.0]).double()),
     ("celu_small", lambda x: (F.celu(x, 0.7) / x, torch.ops.aten.elu(x, 1.1, 1.2, 1.3) / x), torch.tensor([-1e-6, -1e-3, -2.0, 3.0])),
+    ("renorm_half", lambda x: torch.renorm(x.half(), 2, 0, 1.0), (2, 3)),
     ("multilabel_margin_loss_row", F.multilabel_margin_loss, (4,), torch.tensor([3, -1, 1, 0])),
 ]  # fmt: skip

@@ -40,6 +40,7 @@ ROUNDED = {
     "to_half",
     "to_bfloat16",
     "rms_norm_half",
+    "renorm_half",
 }
 
 

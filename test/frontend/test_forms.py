@@ -251,7 +251,7 @@ def test_every_converter_is_tested() -> None:
     here = {str(op).removesuffix(".default") for op, _ in FORMS}
     in_cases = set(
         re.findall(
-            r"(?m)(?<=[ :])(?:aten|prim|convoy)\.[\w.]+",
+            r"(?m)(?<=[ :])(?:aten|prims?|convoy)\.[\w.]+",
             Path(__file__).with_name("golden.txt").read_text(),
         )
     )

@@ -169,8 +169,9 @@ def prelu(b: Builder, call: Call) -> ir.Value:
     """x where x > 0, else weight * x. The weight has one element, or one per channel (dim 1)."""
     x, weight = call.args
     kind, size = type_of(x), type_of(weight)
-    if call.name == "aten.prelu" and kind.rank > 1:
-        weight = b.reshape(weight, (1, size.shape[0] if size.shape else 1, *(1,) * (kind.rank - 2)))
+    if call.name == "aten.prelu" and kind.rank != 1:
+        channels = (1, size.shape[0] if size.shape else 1, *(1,) * (kind.rank - 2))
+        weight = b.reshape(weight, channels if kind.rank else ())
     positive = b.compare("gt", x, b.scalar(0, kind.dtype, kind.rank))
     return b.select(positive, x, b.binary(tcp.MulOp, x, weight))
 

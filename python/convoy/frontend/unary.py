@@ -73,7 +73,7 @@ def sign(b: Builder, call: Call) -> ir.Value:
     return b.binary(tcp.SubOp, b.cast(above, kind.dtype), b.cast(below, kind.dtype))
 
 
-@converts("aten._to_copy", "aten.to.dtype", "aten.to.other")
+@converts("aten._to_copy", "aten.to.dtype", "aten.to.other", "prims.convert_element_type")
 def to(b: Builder, call: Call) -> ir.Value:
     """Casts to the result's dtype. Devices and memory formats have no meaning in value
     semantics."""
