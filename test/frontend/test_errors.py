@@ -505,6 +505,12 @@ class _Linked:
             "the values are those of aten.index.Tensor at {place}",
         ),
         (
+            lambda x: x * len({x.long().sum().item()}),
+            "{place}the model has a set or a dict with a number that depends on the values of a "
+            "tensor or on a dynamic size; expected a list, or numbers that depend on static shapes "
+            "only",
+        ),  # data
+        (
             lambda x: nn.utils.rnn.pack_sequence([x, x[:1]]).batch_sizes.sum(),
             "{place}the batch sizes of a PackedSequence depend on the values of the lengths; "
             "expected recurrent networks and pad_packed_sequence as their uses, got "

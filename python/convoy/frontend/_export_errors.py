@@ -54,6 +54,8 @@ _READS_MEMORY = (
 _OP_ERRORS = (DataDependentOutputException, DynamicOutputShapeException)
 #: The last is about a mask beside other indices, as in `x[mask, i]`.
 VALUE_ERRORS = (*_OP_ERRORS, PendingUnbackedSymbolNotFound)
+#: What Python says about a set or a key of a dict with a number that is not known.
+_HASHED = "unhashable type: non-nested Sym"
 #: What torch.export says about a write to an input that shares memory with another one.
 _SHARED = "expected compiled_fn to be GraphModule"
 _HIDDEN = (
@@ -78,6 +80,11 @@ def reason_of_export(error: Exception) -> str:
         return (
             f"expected no in-place writes to constants, got one to '{written[1]}', a tensor that "
             "is neither an input, a parameter nor a buffer; return the new value instead"
+        )
+    if text.startswith(_HASHED):
+        return (
+            "the model has a set or a dict with a number that depends on the values of a tensor or "
+            "on a dynamic size; expected a list, or numbers that depend on static shapes only"
         )
     if _SHARED in text:
         return (
