@@ -101,6 +101,31 @@ def _self_loops(x: Tensor, edges: Tensor, weight: Tensor) -> Tensor:
     return torch.zeros_like(sent[: x.shape[0]]).index_add(0, target, sent)
 
 
+def _written(x: Tensor, places: Tensor) -> tuple[Tensor, ...]:
+    """Writes into rows that a mask selects: at masks, as of infinite weights in PyTorch Geometric,
+    and at positions, which may count from the last row."""
+    rows = x[x[:, 0] > 0]
+    column, high = rows[:, 1], rows[:, 2] > 0
+    less, cells, some = column.clone(), rows.clone(), rows.clone()
+    less[high] -= 1
+    cells[rows > 0.5] = 2.0
+    some[high] = some[high].flip(1) * 3
+    ends, twice = rows.clone(), column.clone()
+    ends[places] = rows[:3] + 1
+    ends[-1, 1:] = 4.0
+    ends[1:3] *= 2.0
+    ends[:2, 3] = ends[1:3, 0]
+    ends[4:] += 1.0
+    twice.index_put_((high.nonzero()[:, 0] // 2,), column[high], accumulate=True)
+    weight = torch.arange(1, x.shape[0] + 1, dtype=x.dtype)[: rows.shape[0], None]
+    written = (less[:, None], cells, some, ends, twice[:, None])
+    return (
+        *((each * weight).sum(0) for each in written),
+        (torch.where(high, column, 0).index_add(0, places[1:], column[:2]) * weight[:, 0]).sum(),
+        (rows.index_fill(1, places[1:], 0.0).index_copy(0, places[1:], rows[1:3]) * weight).sum(0),
+    )
+
+
 def _grouped(x: Tensor, tokens: Tensor) -> tuple[Tensor, ...]:
     """The last token of a kind in each sequence, as in BART's classifier."""
     found = tokens == 2
@@ -153,6 +178,7 @@ _EDGES = torch.tensor([[0, 1, 1, 2, 3, 3, 0], [1, 1, 2, 2, 0, 3, 3]])
         (_grouped, (_random(3, 20).reshape(3, 5, 4), _TOKENS)),
         (_pieces, (_random(9, 4), torch.tensor([3, 0, 4, 2]), _random(16, 4).reshape(4, 4, 4))),
         (_images_apart, (_random(5, 96).reshape(5, 4, 4, 6), _random(5, 1))),
+        (_written, (_random(9, 4), torch.tensor([-2, 1, 0]))),
         (_self_loops, (_random(4, 3), _EDGES, _random(3, 2))),
     ],
     ids=lambda each: each.__name__ if callable(each) else "",

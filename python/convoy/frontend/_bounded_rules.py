@@ -212,11 +212,6 @@ def _read(arguments: Mapping[str, Any], dims: Dims) -> bool:
     return arguments["dim"] % rank not in dims.get("self", ())
 
 
-def _write(arguments: Mapping[str, Any], dims: Dims) -> bool:
-    """The indices of what is written are masked."""
-    return not dims.get("self")
-
-
 def _scatter(arguments: Mapping[str, Any], dims: Dims) -> bool:
     """One index for each element, in each row or in all."""
     own = dims.get("self", frozenset())
@@ -247,10 +242,11 @@ _RULES: dict[str, Callable[[Mapping[str, Any], Dims], bool]] = {
     "_unsafe_index": lambda arguments, dims: True,
     "index_select": lambda arguments, dims: True,
     "gather": lambda arguments, dims: True,
-    "index_put": _write,
-    "index_add": _write,
-    "index_copy": _write,
-    "index_fill": _write,
+    # The indices of what is written are masked.
+    "index_put": lambda arguments, dims: True,
+    "index_add": lambda arguments, dims: True,
+    "index_copy": lambda arguments, dims: True,
+    "index_fill": _read,
     "scatter": _scatter,
     "scatter_add": _scatter,
     "scatter_reduce": _scatter,

@@ -25,7 +25,7 @@ from torch.fx.node import map_arg
 from convoy.errors import UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._bounded_rules import NEUTRAL, keeps_apart, masked_index, takes_sizes
 from convoy.frontend._bounded_slices import use_masks_for_slices
-from convoy.frontend._bounded_sources import BoundedSources, is_mask, is_source
+from convoy.frontend._bounded_sources import BoundedSources, is_source
 from convoy.frontend._counts import use_known_counts
 from convoy.frontend._export import decompositions
 from convoy.frontend._inline import arguments_by_name, inline
@@ -108,6 +108,7 @@ class _Bounding(BoundedSources):
         self._derive(self._values.get(node))
         if self._replaces(node, op, arguments):
             return
+        arguments = arguments_by_name(node, op)
         if not self._takes_numbers(op, arguments):
             self._refuse(node, names or set(filter(None, map(self._numbers.get, node.args))))  # type: ignore[arg-type]
         if (neutral := NEUTRAL.get(op)) is not None and self._is_reduced(arguments):
@@ -213,27 +214,6 @@ class _Bounding(BoundedSources):
         self._symbols[made] = self._symbols[node]
         node.replace_all_uses_with(made)
         self._graph.erase_node(node)
-
-    def _mask_index(self, node: Node, arguments: dict[str, Any], name: str) -> None:
-        """Gives the rows that are not valid an index out of range, at which nothing is written."""
-        x, given = arguments["self"], arguments[name]
-        many = isinstance(given, (list, tuple))
-        for at, index in enumerate(given if many else [given]):
-            if index is None or not self._dims(index) or is_mask(index):
-                continue
-            dim = at if many else arguments["dim"]
-            out = self._emit(
-                aten.full.default, [], x.meta["val"].shape[dim], dtype=index.meta["val"].dtype
-            )
-            new = index
-            for each in sorted(self._dims(index)):
-                after = index.meta["val"].ndim - each - 1
-                new = self._emit(
-                    aten.where.self, self._valid(self._symbols[index][each], after), new, out
-                )
-                self._symbols[new] = self._symbols[index]
-            node.replace_input_with(index, new)
-            break
 
     # The end
 

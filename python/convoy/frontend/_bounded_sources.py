@@ -13,6 +13,7 @@ from torch.fx import Graph, Node
 
 from convoy.errors import UnsupportedOp, UnsupportedOpsError
 from convoy.frontend._bounded_graph import BoundedSize
+from convoy.frontend._bounded_indices import is_mask
 from convoy.frontend._bounded_order import BoundedOrder, is_unique
 from convoy.frontend._bounded_slices import WRITTEN_AS
 from convoy.frontend._export import decompositions
@@ -21,7 +22,7 @@ from convoy.frontend._positions import nonzero_static
 from convoy.frontend._refused import reason_of
 from convoy.frontend._source_lines import line_of
 
-__all__ = ["BoundedSources", "is_mask", "is_source"]
+__all__ = ["BoundedSources", "is_source"]
 
 aten = torch.ops.aten
 _INDEX = (aten.index.Tensor, aten._unsafe_index.Tensor)
@@ -36,10 +37,6 @@ def is_source(node: Node) -> bool:
     if node.target in (aten.nonzero.default, aten.masked_select.default) or is_unique(node):
         return True
     return node.target in _INDEX and any(map(is_mask, node.args[1]))  # type: ignore[arg-type]
-
-
-def is_mask(index: Any) -> bool:
-    return index is not None and index.meta["val"].dtype in (torch.bool, torch.uint8)
 
 
 class BoundedSources(BoundedOrder):

@@ -13,7 +13,7 @@ import torch
 from torch._ops import OpOverload
 from torch.fx import Node
 
-from convoy.frontend._bounded_reshapes import BoundedReshapes
+from convoy.frontend._bounded_indices import BoundedIndices
 
 __all__ = ["BoundedUses"]
 
@@ -23,7 +23,7 @@ _PRODUCTS = ("mm", "bmm", "matmul", "mv", "dot", "addmm", "addmv", "baddbmm")
 _SORTS = ("sort", "argsort", "topk")
 
 
-class BoundedUses(BoundedReshapes):
+class BoundedUses(BoundedIndices):
     """Replaces ops along bounded dims. Its methods return whether they did."""
 
     def _replaces(self, node: Node, op: OpOverload, arguments: Mapping[str, Any]) -> bool:
@@ -41,6 +41,8 @@ class BoundedUses(BoundedReshapes):
             return self._contract(node, arguments)
         if name == "scaled_dot_product_attention":
             return self._attend(node, arguments)
+        if name in ("select_scatter", "slice_scatter"):
+            return self._write_slice(node, name, arguments)
         if name in _SORTS:
             return self._sort(node, name, arguments)
         if name in ("linalg_vector_norm", "norm", "argmax", "argmin"):
@@ -49,7 +51,7 @@ class BoundedUses(BoundedReshapes):
             return self._select(node, name, arguments)
         if name in ("view", "reshape", "_unsafe_view"):
             return self._split(node, arguments)
-        if name in ("index", "_unsafe_index"):
+        if name in ("index", "_unsafe_index", "index_put"):
             self._count_from_end(node, arguments)
         return False
 
@@ -299,17 +301,3 @@ class BoundedUses(BoundedReshapes):
         # A number that may be one of a tensor.
         at = self._emit(aten.full.default, [], arguments["index"], dtype=torch.int64)
         return self._put(node, read, [x, size.count, at])
-
-    def _count_from_end(self, node: Node, arguments: Mapping[str, Any]) -> None:
-        """Makes negative indices of a bounded dim count from the last valid element."""
-        x, indices = arguments["self"], list(arguments["indices"])
-        for dim in sorted(self._dims(x)):
-            index = indices[dim] if dim < len(indices) else None
-            if index is None:
-                continue
-            symbols = self._symbols[index]
-            zero = self._emit(aten.lt.Scalar, index, 0)
-            moved = self._emit(aten.add.Tensor, index, self._sizes[self._symbols[x][dim]].count)
-            indices[dim] = self._emit(aten.where.self, zero, moved, index)
-            self._symbols[indices[dim]] = symbols
-        node.args = (x, indices)
