@@ -27,6 +27,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from convoy.frontend._known_masks import SELECTIONS, selected
 from convoy.frontend._known_reads import depends_on_values
 from convoy.frontend._known_repeats import REPEATS, repeated
+from convoy.frontend._known_scalars import known_scalars
 
 __all__ = ["ReadKnownNumbers", "known_buffers"]
 
@@ -43,6 +44,8 @@ _SIZED = {
     torch.Tensor.expand,
     torch.Tensor.repeat,
 }
+#: Functions that take a tensor as a number.
+_NARROWS = {torch.narrow, torch.Tensor.narrow}
 #: Functions whose tuples of numbers and tensors are indices.
 _INDEXED = {torch.Tensor.__getitem__, torch.Tensor.__setitem__}
 #: Larger tensors are not computed.
@@ -115,9 +118,15 @@ class ReadKnownNumbers(TorchFunctionMode):
             if found is not None:
                 return found
         if known is None:
-            if func not in _INDEXED:
+            if func in _NARROWS:
+                args = [args[0], *map(self._as_number, args[1:])]
+            elif func not in _INDEXED:
                 args = [self._with_numbers(each, is_size=func in _SIZED) for each in args]
-            return func(*args, **(kwargs or {}))
+            if mode is None:
+                return func(*args, **(kwargs or {}))
+            values = self._values[mode.tracer.graph]
+            with known_scalars((args, kwargs), mode.tracer, values.of, self.read):
+                return func(*args, **(kwargs or {}))
         with _disable_current_modes():
             # Copies, because an array shares the memory of its tensor.
             own = [each.clone() if isinstance(each, torch.Tensor) else each for each in known]
