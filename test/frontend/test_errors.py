@@ -507,8 +507,8 @@ class _Linked:
         (
             lambda x: x * len({x.long().sum().item()}),
             "{place}the model has a set or a dict with a number that depends on the values of a "
-            "tensor or on a dynamic size; expected a list, or numbers that depend on static shapes "
-            "only",
+            "tensor or on a dynamic size; expected numbers that depend on static shapes only, or on "
+            "a buffer with persistent=False, whose values are known",
         ),  # data
         (
             lambda x: nn.utils.rnn.pack_sequence([x, x[:1]]).batch_sizes.sum(),

@@ -84,7 +84,8 @@ def reason_of_export(error: Exception) -> str:
     if text.startswith(_HASHED):
         return (
             "the model has a set or a dict with a number that depends on the values of a tensor or "
-            "on a dynamic size; expected a list, or numbers that depend on static shapes only"
+            "on a dynamic size; expected numbers that depend on static shapes only, or on a buffer "
+            "with persistent=False, whose values are known"
         )
     if _SHARED in text:
         return (
