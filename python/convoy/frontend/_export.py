@@ -48,6 +48,7 @@ from convoy.frontend._source_lines import own_frames
 from convoy.frontend._tensor_numbers import use_tensors_for_numbers
 from convoy.frontend._value_checks import recorded_checks, warn_of_checks
 from convoy.frontend._vision import vision_decompositions
+from convoy.frontend._written_views import with_copies_into_views
 
 __all__ = [
     "RESULT_STRIDES",
@@ -181,7 +182,8 @@ def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedP
     compiled_in = program.graph.output_node().meta.get(COMPILED_IN, {})
     table = decompositions()
     with without_linear_algebra_checks():
-        result: torch.export.ExportedProgram = program.run_decompositions(table)
+        moved = with_copies_into_views(program)
+        result: torch.export.ExportedProgram = moved.run_decompositions(table)
     inline_higher_order(result.graph_module, table)
     inline_custom_ops(result.graph, table)
     use_tensors_for_numbers(result.graph)
