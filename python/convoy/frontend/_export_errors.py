@@ -93,7 +93,7 @@ def reason_of_export(error: Exception) -> str:
             "of their own memory: clone() them"
         )
     if any(part in text for part in _READS_MEMORY):
-        return f"{_READS_VALUES}, or uses ops, such as torch.stack in place of torch.tensor([a, b])"
+        return f"{_READS_VALUES}, or uses ops, such as torch.stack in place of numpy.stack"
     if found := _NEEDS_REGISTRATION.search(text):
         kind = found[1].rpartition(".")[2]
         return (

@@ -22,6 +22,7 @@ from torch.overrides import TorchFunctionMode
 
 from convoy.frontend._assigned_data import AssignedData
 from convoy.frontend._eigenvalues import least_squares
+from convoy.frontend._stacked_numbers import STACKED
 
 __all__ = ["RecordData", "without_value_checks"]
 
@@ -136,7 +137,7 @@ def _gaussian_nll_loss(
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
 
 
-_COMPUTED: dict[Any, Callable[..., Any]] = {
+_COMPUTED: dict[Any, Callable[..., Any]] = STACKED | {
     torch.cov: _covariance,
     torch.Tensor.cov: _covariance,
     torch.corrcoef: _correlation,
