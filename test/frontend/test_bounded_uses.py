@@ -101,6 +101,16 @@ def _self_loops(x: Tensor, edges: Tensor, weight: Tensor) -> Tensor:
     return torch.zeros_like(sent[: x.shape[0]]).index_add(0, target, sent)
 
 
+def _sliced(x: Tensor) -> tuple[Tensor, ...]:
+    """Slices that count from the last row, and those at a distance."""
+    rows = x[x[:, 0] > 0]
+    parts = (
+        rows[:-1], rows[-2:], rows[1:-1], rows[-3:-1], rows[-3:2], rows[-1:], rows[::2], rows[1:6:3],
+        rows[-3::2], rows[1:] - rows[:-1], torch.cat([rows[-1:], rows[:-1]]), rows[:-1][:-1],
+    )  # fmt: skip
+    return *(part.cumsum(0).sum(0) for part in parts), (rows[:, ::2] + rows[:, -2:]).sum(0)
+
+
 def _written(x: Tensor, places: Tensor) -> tuple[Tensor, ...]:
     """Writes into rows that a mask selects: at masks, as of infinite weights in PyTorch Geometric,
     and at positions, which may count from the last row."""
@@ -178,6 +188,9 @@ _EDGES = torch.tensor([[0, 1, 1, 2, 3, 3, 0], [1, 1, 2, 2, 0, 3, 3]])
         (_grouped, (_random(3, 20).reshape(3, 5, 4), _TOKENS)),
         (_pieces, (_random(9, 4), torch.tensor([3, 0, 4, 2]), _random(16, 4).reshape(4, 4, 4))),
         (_images_apart, (_random(5, 96).reshape(5, 4, 4, 6), _random(5, 1))),
+        (_sliced, (_random(9, 4),)),
+        (_sliced, (_random(9, 4).abs(),)),
+        (_sliced, (-_random(4, 4).abs() * torch.tensor([[-1.0], [1], [1], [1]]),)),
         (_written, (_random(9, 4), torch.tensor([-2, 1, 0]))),
         (_self_loops, (_random(4, 3), _EDGES, _random(3, 2))),
     ],

@@ -55,16 +55,6 @@ class BoundedUses(BoundedIndices):
             self._count_from_end(node, arguments)
         return False
 
-    def _is_along(self, x: Any, dim: int) -> bool:
-        return isinstance(x, Node) and dim % max(x.meta["val"].ndim, 1) in self._dims(x)
-
-    def _same_size(self, node: Node) -> bool:
-        """Describes an op whose result has the sizes of a call without bounds."""
-        symbols = self._symbols[node]
-        self._describe(node)
-        self._symbols[node] = symbols
-        return True
-
     # Several tensors
 
     def _concatenate(self, node: Node, tensors: list[Node], dim: int) -> bool:
@@ -134,30 +124,6 @@ class BoundedUses(BoundedIndices):
             self._symbols[piece] = own
             pieces.append(piece)
         return self._concatenate(node, [pieces[0], x, pieces[1]], dim)
-
-    def _slice(self, node: Node, arguments: Mapping[str, Any]) -> bool:
-        """The existing elements between two positions, or as many first elements of a tensor as
-        another tensor has rows."""
-        x, dim, start, end = (arguments[each] for each in ("self", "dim", "start", "end"))
-        dim %= x.meta["val"].ndim
-        name, start = self._symbols[node][dim], start or 0
-        if arguments["step"] != 1 or name is None or not isinstance(start, int):
-            return False
-        if not self._is_along(x, dim):
-            size = self._sizes.get(self._numbers.get(end) or "") if isinstance(end, Node) else None
-            if size is None or start or size.bound > x.meta["val"].shape[dim]:
-                return False
-            node.args, node.kwargs = (x, dim, 0, size.bound), {}
-        elif not isinstance(end, int) or not 0 <= start <= end:
-            return False
-        elif name not in self._sizes:
-            size = self._sizes[self._symbols[x][dim]]
-            end = min(end, size.bound)
-            last = self._emit(aten.clamp.default, size.count, start, max(start, end))
-            count = self._emit(aten.sub.Scalar, last, start)
-            self._add_size(name, max(0, end - start), count, size.source)
-        self._same_size(node)
-        return name in self._sizes and bool(node.meta["val"].shape[dim] == self._sizes[name].bound)
 
     # Reductions
 
