@@ -128,7 +128,10 @@ def _written(x: Tensor, places: Tensor) -> tuple[Tensor, ...]:
     ends[4:] += 1.0
     twice.index_put_((high.nonzero()[:, 0] // 2,), column[high], accumulate=True)
     weight = torch.arange(1, x.shape[0] + 1, dtype=x.dtype)[: rows.shape[0], None]
-    written = (less[:, None], cells, some, ends, twice[:, None])
+    pairs = x.new_zeros(2, rows.shape[0], 4)
+    for i, each in enumerate((rows, 2 * rows)):
+        pairs[i, : each.shape[0]] = each
+    written = (less[:, None], cells, some, ends, twice[:, None], pairs[1] - pairs[0])
     return (
         *((each * weight).sum(0) for each in written),
         (torch.where(high, column, 0).index_add(0, places[1:], column[:2]) * weight[:, 0]).sum(),

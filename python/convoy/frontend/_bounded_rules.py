@@ -109,7 +109,9 @@ def keeps_apart(
     if name in _RESHAPES:
         return _keeps_rows(arguments["self"], dims["self"], result, result_dims)
     if name in _ALONG:
-        return not _along(op, arguments) & frozenset[int]().union(*dims.values())
+        # The source of select_scatter has a dim less.
+        own = [each for key, each in dims.items() if name != "select_scatter" or key != "src"]
+        return not _along(op, arguments) & frozenset[int]().union(*own)
     if name in _BATCHED:
         first = _first(op)
         return set(dims) == {first} and dims[first] == {0} and not arguments.get("training")
