@@ -388,7 +388,6 @@ def TcpPadAttentionPass : StaticShapesPass<"tcp-pad-attention", "::mlir::func::F
     Option<"allowTf32", "allow-tf32", "bool", "true", "whether f32 products may be rounded to TF32">,
   ];
   let dependentDialects = ["::convoy::tcp::TcpDialect", "::convoy::cudnn::CudnnDialect"];
-  let statistics = [Statistic<"paddedCount", "padded attention", "number of attention ops whose heads were padded">];
 }
 
 def TcpDecomposeAttentionPass : StaticShapesPass<"tcp-decompose-attention", "::mlir::func::FuncOp"> {
@@ -432,7 +431,6 @@ def TcpUnflattenProductsPass : StaticShapesPass<"tcp-unflatten-products", "::mli
     ```
   }];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
-  let statistics = [Statistic<"unflattenedCount", "unflattened products", "number of products that got more dims">];
 }
 
 def TcpExpandProductsPass : StaticShapesPass<"tcp-expand-products", "::mlir::func::FuncOp"> {
@@ -466,7 +464,6 @@ def TcpExpandProductsPass : StaticShapesPass<"tcp-expand-products", "::mlir::fun
     ```
   }];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
-  let statistics = [Statistic<"expandedCount", "expanded products", "number of products that became other ops">];
 }
 
 def TcpSwapProductsPass : StaticShapesPass<"tcp-swap-products", "::mlir::func::FuncOp"> {
@@ -494,7 +491,6 @@ def TcpSwapProductsPass : StaticShapesPass<"tcp-swap-products", "::mlir::func::F
     is no multiple of 8, are left: their products fill no tile of tensor cores.
   }];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
-  let statistics = [Statistic<"swappedCount", "swapped ops", "number of ops that read tensors before their transpose">];
 }
 
 def TcpChannelsLastPass : StaticShapesPass<"tcp-channels-last", "::mlir::func::FuncOp"> {
@@ -549,7 +545,6 @@ def TcpSinkCastsPass : StaticShapesPass<"tcp-sink-casts", "::mlir::func::FuncOp"
     ```
   }];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
-  let statistics = [Statistic<"sunkCount", "sunk casts", "number of casts that were sunk">];
 }
 
 def TcpSplitGatesPass : StaticShapesPass<"tcp-split-gates", "::mlir::func::FuncOp"> {
@@ -581,7 +576,6 @@ def TcpSplitGatesPass : StaticShapesPass<"tcp-split-gates", "::mlir::func::FuncO
     ```
   }];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
-  let statistics = [Statistic<"splitCount", "split products", "number of products that became two">];
 }
 
 def TcpFlattenProductsPass : StaticShapesPass<"tcp-flatten-products", "::mlir::func::FuncOp"> {
@@ -637,7 +631,6 @@ def TcpMergeProductsPass : StaticShapesPass<"tcp-merge-products", "::mlir::func:
     ```
   }];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
-  let statistics = [Statistic<"mergedCount", "merged products", "number of products that were merged with others">];
 }
 
 def TcpUndilateConvsPass : StaticShapesPass<"tcp-undilate-convs", "::mlir::func::FuncOp"> {
@@ -671,7 +664,6 @@ def TcpUndilateConvsPass : StaticShapesPass<"tcp-undilate-convs", "::mlir::func:
     ```
   }];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
-  let statistics = [Statistic<"undilatedCount", "undilated convolutions", "number of convolutions that read no zeros between elements">];
 }
 
 def TcpFlattenPatchesPass : StaticShapesPass<"tcp-flatten-patches", "::mlir::func::FuncOp"> {
@@ -703,7 +695,6 @@ def TcpFlattenPatchesPass : StaticShapesPass<"tcp-flatten-patches", "::mlir::fun
     ```
   }];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
-  let statistics = [Statistic<"flattenedCount", "flattened patches", "number of convolutions whose patches became pixels">];
 }
 
 def TcpPadChannelsPass : StaticShapesPass<"tcp-pad-channels", "::mlir::func::FuncOp"> {
@@ -758,7 +749,6 @@ def TcpAlignChannelsPass : StaticShapesPass<"tcp-align-channels", "::mlir::func:
   }];
   let options = [Option<"allowTf32", "allow-tf32", "bool", "true", "whether products of f32 may be rounded to TF32">];
   let dependentDialects = ["::convoy::tcp::TcpDialect"];
-  let statistics = [Statistic<"alignedCount", "aligned tensors", "number of inputs and results of convolutions that were aligned">];
 }
 
 def TcpHoistWeightsPass : StaticShapesPass<"tcp-hoist-weights", "::mlir::ModuleOp"> {
@@ -1022,7 +1012,6 @@ def TcpSinkReshapesPass : StaticShapesPass<"tcp-sink-reshapes", "::mlir::func::F
     %y = tcp.reshape %m : tensor<2x64x4x8xf32> -> tensor<2x64x32xf32>
     ```
   }];
-  let statistics = [Statistic<"sunkCount", "sunk", "reshapes moved">];
 }
 
 def TcpShareConcatsPass : StaticShapesPass<"tcp-share-concats", "::mlir::func::FuncOp"> {
@@ -1050,7 +1039,6 @@ def TcpShareConcatsPass : StaticShapesPass<"tcp-share-concats", "::mlir::func::F
     ```
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
-  let statistics = [Statistic<"sharedCount", "shared", "concats that share a tensor">];
 }
 
 def ConvertTcpToLinalgPass : StaticShapesPass<"convert-tcp-to-linalg", "::mlir::func::FuncOp"> {
@@ -1079,7 +1067,6 @@ def HoistTransposesPass : Pass<"convoy-hoist-transposes", "::mlir::ModuleOp"> {
     get the new type.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
-  let statistics = [Statistic<"movedCount", "moved", "ops moved into @prepare_weights">];
 }
 
 def FuseElementwisePass : Pass<"convoy-fuse-elementwise", "::mlir::func::FuncOp"> {
@@ -1120,7 +1107,6 @@ def FuseReadsPass : Pass<"convoy-fuse-reads", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
-  let statistics = [Statistic<"fusedCount", "fused moves", "number of ops that became part of their readers">];
 }
 
 def FuseSharedPass : Pass<"convoy-fuse-shared", "::mlir::func::FuncOp"> {
@@ -1294,7 +1280,6 @@ def ConcatInPlacePass : Pass<"plan-concat-in-place", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
-  let statistics = [Statistic<"placedCount", "placed", "inputs that are computed in place">];
 }
 
 def GroupRowsPass : Pass<"plan-group-rows", "::mlir::func::FuncOp"> {
@@ -1361,7 +1346,6 @@ def PlanInPlacePass : Pass<"plan-in-place", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
-  let statistics = [Statistic<"placedCount", "placed", "results that take the buffer of an operand">];
 }
 
 def GroupSiblingsPass : Pass<"plan-group-siblings", "::mlir::func::FuncOp"> {
@@ -1390,7 +1374,6 @@ def GroupSiblingsPass : Pass<"plan-group-siblings", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
-  let statistics = [Statistic<"groupedCount", "grouped", "ops in a group">];
 }
 
 def PlanArenaPass : Pass<"plan-arena", "::mlir::ModuleOp"> {

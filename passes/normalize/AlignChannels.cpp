@@ -35,11 +35,11 @@ class AlignedValues {
 public:
   explicit AlignedValues(func::FuncOp function) : weights(function) {}
 
-  /// Makes `conv` read its input with `to` channels. Returns whether it does.
-  bool alignInput(ConvOpInterface conv, int64_t to);
+  /// Makes `conv` read its input with `to` channels, if possible.
+  void alignInput(ConvOpInterface conv, int64_t to);
   /// Makes `conv` compute `to` channels, if generated kernels read its result, or that of the ops
-  /// that are fused with it: they can leave out the additional ones. Returns whether it does.
-  bool alignResult(ConvOpInterface conv, int64_t to);
+  /// that are fused with it: they can leave out the additional ones.
+  void alignResult(ConvOpInterface conv, int64_t to);
 
 private:
   /// The form of `value` with `to` channels, or null if no convolution computes the additional
@@ -108,23 +108,22 @@ static bool isGenerated(Operation *op) {
   return op->hasTrait<OpTrait::Elementwise>() || isa<ConcatOp, PadOp, SliceOp, TransposeOp>(op);
 }
 
-bool AlignedValues::alignInput(ConvOpInterface conv, int64_t to) {
+void AlignedValues::alignInput(ConvOpInterface conv, int64_t to) {
   if (!weights.contains(conv.getWeights()))
-    return false;
+    return;
   Value found = find(conv.getInput(), to);
   Operation *producer = conv.getInput().getDefiningOp();
   // A copy takes longer than a product of a 1x1 window saves.
   if (!found && (hasWindow(conv) || (producer && isGenerated(producer))))
     found = pad(conv.getInput(), to);
   if (!found)
-    return false;
+    return;
   Value filter = pad(conv.getWeights(), to);
   conv->setOperand(0, found);
   conv->setOperand(1, filter);
-  return true;
 }
 
-bool AlignedValues::alignResult(ConvOpInterface conv, int64_t to) {
+void AlignedValues::alignResult(ConvOpInterface conv, int64_t to) {
   Value value = conv.getOutput();
   while (value.hasOneUse()) {
     Operation *user = *value.user_begin();
@@ -135,7 +134,8 @@ bool AlignedValues::alignResult(ConvOpInterface conv, int64_t to) {
       break;
     value = user->getResult(0);
   }
-  return !value.use_empty() && llvm::all_of(value.getUsers(), isGenerated) && find(value, to);
+  if (!value.use_empty() && llvm::all_of(value.getUsers(), isGenerated))
+    find(value, to);
 }
 
 Value AlignedValues::pad(Value value, int64_t to) {
@@ -210,14 +210,14 @@ void AlignChannelsPass::runOnStaticShapes() {
   getOperation().walk([&](ConvOpInterface conv) {
     int64_t channels = alignedChannels(conv.getInput(), allowTf32);
     if (isSuitable(conv) && conv.getGroups() == 1 && channels != shapeOf(conv.getInput()).back())
-      alignedCount += values.alignInput(conv, channels);
+      values.alignInput(conv, channels);
   });
   // The results of convolutions that were replaced have no uses.
   getOperation().walk([&](ConvOpInterface conv) {
     int64_t channels = alignedChannels(conv.getOutput(), allowTf32);
     if (isSuitable(conv) && conv.getGroups() == 1 && !conv->use_empty() &&
         channels != shapeOf(conv.getOutput()).back())
-      alignedCount += values.alignResult(conv, channels);
+      values.alignResult(conv, channels);
   });
   for (Block &block : getOperation().getBody())
     eraseDeadOps(block);

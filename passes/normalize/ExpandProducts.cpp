@@ -146,7 +146,6 @@ void TcpExpandProductsPass::runOnStaticShapes() {
     if (!sum)
       continue;
     llvm::append_range(replaced, expand(op, *sum, biasAfter(op, weights), builder));
-    ++expandedCount;
   }
   for (Operation *op : replaced)
     op->erase();

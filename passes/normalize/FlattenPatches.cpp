@@ -138,6 +138,5 @@ void FlattenPatchesPass::runOnStaticShapes() {
     conv->setOperand(0, aligned(builder, found->patches(builder)));
     SmallVector<int64_t> ones(conv.getSpatialRank(), 1);
     conv->setAttr("stride", builder.getDenseI64ArrayAttr(ones));
-    ++flattenedCount;
   });
 }

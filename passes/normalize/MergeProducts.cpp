@@ -150,7 +150,6 @@ void TcpMergeProductsPass::runOnStaticShapes() {
     for (auto &[factor, members] : byFactor)
       if (members.size() > 1) {
         merge(members);
-        mergedCount += members.size();
         changed.push_back(block);
       }
   });

@@ -291,7 +291,6 @@ void PadAttentionPass::runOnStaticShapes() {
     if (!padding.isFaster())
       continue;
     padding.run();
-    ++paddedCount;
     changed.push_back(op->getBlock());
   }
   // At the end, because `weights` knows values by their address.

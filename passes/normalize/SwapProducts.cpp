@@ -123,7 +123,6 @@ void TcpSwapProductsPass::runOnStaticShapes() {
     for (Operation *each : ArrayRef(chain).drop_back()) {
       value = swapOp(builder, each, from, value);
       from = each->getResult(0);
-      ++swappedCount;
     }
     chain.back()->getResult(0).replaceAllUsesWith(value);
     llvm::append_range(replaced, chain);

@@ -223,7 +223,6 @@ void UndilateConvsPass::runOnStaticShapes() {
     } else {
       continue;
     }
-    ++undilatedCount;
   }
   for (Operation *op : llvm::reverse(replaced))
     op->erase();

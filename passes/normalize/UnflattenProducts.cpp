@@ -153,7 +153,6 @@ void TcpUnflattenProductsPass::runOnStaticShapes() {
       replaced.push_back(user);
       after = sink(builder, after, user);
     }
-    ++unflattenedCount;
   }
   for (Operation *op : llvm::reverse(replaced))
     op->erase();

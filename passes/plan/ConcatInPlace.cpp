@@ -39,8 +39,7 @@ class Placer {
 public:
   Placer(Concat concat, Block &block) : concat(std::move(concat)), block(block) {}
 
-  /// Returns the number of inputs that are computed in place.
-  int64_t run();
+  void run();
 
 private:
   struct Input {
@@ -190,9 +189,9 @@ void Placer::place(const ConcatPart &part, const Input &input) {
   input.alloc->erase();
 }
 
-int64_t Placer::run() {
+void Placer::run() {
   if (!findResult())
-    return 0;
+    return;
   DenseSet<Operation *> taken; // an input may occur repeatedly
   for (const ConcatPart &part : concat.parts) {
     std::optional<Input> input = findInput(part);
@@ -202,14 +201,11 @@ int64_t Placer::run() {
   }
   keepWorthwhile();
   if (llvm::none_of(inputs, [](const std::optional<Input> &input) { return input.has_value(); }))
-    return 0;
-  int64_t placed = 0;
+    return;
   ArrayRef<ConcatPart> parts = concat.parts;
   for (auto [part, input] : llvm::zip_equal(parts, inputs))
-    if (input) {
+    if (input)
       place(part, *input);
-      ++placed;
-    }
   for (size_t i = 0; i < parts.size(); ++i) {
     size_t count = 0;
     while (i + count < parts.size() && !inputs[i + count])
@@ -219,7 +215,6 @@ int64_t Placer::run() {
     i += count;
   }
   concat.op.erase();
-  return placed;
 }
 
 void ConcatInPlacePass::runOnOperation() {
@@ -231,5 +226,5 @@ void ConcatInPlacePass::runOnOperation() {
   // A concat comes before the concats that read its result, whose slices then have slices.
   for (auto op : llvm::make_early_inc_range(block.getOps<linalg::GenericOp>()))
     if (std::optional<Concat> concat = Concat::match(op))
-      placedCount += Placer(std::move(*concat), block).run();
+      Placer(std::move(*concat), block).run();
 }

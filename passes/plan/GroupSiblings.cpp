@@ -279,8 +279,6 @@ void GroupSiblingsPass::runOnOperation() {
   SmallVector<Block *> blocks = {&function.getBody().front()};
   function.walk([&](scf::ForOp loop) { blocks.push_back(loop.getBody()); });
   for (Block *block : blocks)
-    for (const Grouper::Group &group : Grouper(*block, block == blocks.front()).run()) {
+    for (const Grouper::Group &group : Grouper(*block, block == blocks.front()).run())
       makeRegion(group);
-      groupedCount += group.ops.size();
-    }
 }

@@ -126,10 +126,8 @@ void InPlacePass::runOnOperation() {
       if (!result || op.payloadUsesValueFromOperand(&init) ||
           !isUsedOnly(result, /*before=*/false, op))
         continue;
-      if (memref::AllocOp operand = findOperand(op, init, result)) {
+      if (memref::AllocOp operand = findOperand(op, init, result))
         replace(result, operand);
-        ++placedCount;
-      }
     }
   }
 }

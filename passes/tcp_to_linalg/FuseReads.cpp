@@ -236,8 +236,6 @@ void FuseReadsPass::runOnOperation() {
   for (Block *block : blocks)
     // Readers come before what they read, so that chains of moves become one read.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
-      if (auto move = dyn_cast<linalg::LinalgOp>(op); move && isMove(move) && fuse(move)) {
+      if (auto move = dyn_cast<linalg::LinalgOp>(op); move && isMove(move) && fuse(move))
         eraseWithReshapes(move);
-        ++fusedCount;
-      }
 }

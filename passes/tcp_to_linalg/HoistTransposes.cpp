@@ -85,7 +85,6 @@ void HoistTransposesPass::runOnOperation() {
       argument.setType(moved->getResult(0).getType());
       op->getResult(0).replaceAllUsesWith(argument);
       op->erase();
-      ++movedCount;
     }
   }
   main.setType(

@@ -137,9 +137,7 @@ void TcpShareConcatsPass::runOnStaticShapes() {
       if (!isCuda(op))
         found.add(op);
     for (Chain &chain : found.chains)
-      if (chain.size() > 1) {
+      if (chain.size() > 1)
         share(chain);
-        sharedCount += chain.size();
-      }
   });
 }

@@ -78,7 +78,6 @@ void TcpSinkReshapesPass::runOnStaticShapes() {
           if (std::optional<SmallVector<ReassociationIndices>> merged =
                   movableAfter(reshape, &op)) {
             sink(reshape, &op, *merged);
-            ++sunkCount;
             break;
           }
     }
