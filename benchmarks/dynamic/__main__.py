@@ -12,9 +12,9 @@ whose percentiles are in relation to the median of the same size, and as many of
 whose percentiles are those of the host and the device: by the host's clock, one call at a time, and
 on a GPU also by its clock, with the host ahead. Another row has the percentiles of a fixed piece of
 work of the host, which are those of the machine. With --turns, the calls of the dynamic artifact
-are measured that often by the host's clock, each time on the core that is quietest then. Last, the
-time to choose the program of a call. Results are compared with PyTorch in float64 on the CPU, or in
-float32 on the GPU.
+are measured that often by the host's clock, from the second turn on on the core that is quietest in
+each. Last, the time to choose the program of a call. Results are compared with PyTorch in float64
+on the CPU, or in float32 on the GPU.
 """
 
 from __future__ import annotations
