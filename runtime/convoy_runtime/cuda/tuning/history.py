@@ -89,29 +89,29 @@ class History:
             (each.microseconds for each in candidates if each.microseconds is not None), default=0.0
         )
         times: dict[int, float] = {}
-        sources: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
-        ratios: defaultdict[str, list[float]] = defaultdict(list)
+        sources: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
         for each in candidates:
             report = each.plan.report
             if report.engine is None or each.microseconds is None or not best:
                 continue
             ratio = _slowdown(each, best)
             times[report.engine] = min(ratio, times.get(report.engine, ratio))
-            sources[report.heuristic].append((report.rank, each.microseconds))
-            ratios[report.heuristic].append(ratio)
+            sources[report.heuristic].append((report.rank, each.microseconds, ratio))
             if is_exact(report):
                 self._exact.add(report.engine)
         kind = kind_of(graph)
         if times:
             self._engines[kind].append(times)
         for source, found in sources.items():
-            self._sources[kind, source].append(min(ratios[source]))
-            limit = _NEARLY * min(microseconds for _, microseconds in found)
+            self._sources[kind, source].append(min(ratio for _, _, ratio in found))
+            limit = _NEARLY * min(microseconds for _, microseconds, _ in found)
             # Positions among the built plans, which a limit counts.
             found.sort()
             self._ranks[kind, source].append(
                 next(
-                    place for place, (_, microseconds) in enumerate(found) if microseconds <= limit
+                    place
+                    for place, (_, microseconds, _) in enumerate(found)
+                    if microseconds <= limit
                 )
             )
 
