@@ -31,20 +31,21 @@ def with_copies_into_views(program: torch.export.ExportedProgram) -> torch.expor
     Returns:
         The same program if it has no such write, or another one.
     """
-    if not any(map(_is_moved, program.graph.nodes)):
+    # Copies of nodes keep their order, and their names, which the program's signature has.
+    moved = [_moved_result(node) for node in program.graph.nodes]
+    if all(result is None for result in moved):
         return program
     graph = copy.deepcopy(program.graph)
-    for node in list(graph.nodes):
-        if _is_moved(node):
+    for node, result in zip(list(graph.nodes), moved, strict=True):
+        if result is not None:
             with graph.inserting_before(node):
                 made = graph.call_function(_without_write(node.target), node.args, node.kwargs)
-                made.meta = {**node.meta, "val": _result(node)}
-            # The signature of the program has the names of nodes.
+                made.meta = {**node.meta, "val": result}
             node.target, node.args, node.kwargs = aten.copy_.default, (node.args[0], made), {}
     module = GraphModule(program.graph_module, graph)
     module.meta.update(program.graph_module.meta)
-    result: torch.export.ExportedProgram = program._update(module, program.graph_signature)
-    return result
+    updated: torch.export.ExportedProgram = program._update(module, program.graph_signature)
+    return updated
 
 
 def _without_write(op: Any) -> OpOverload | None:
@@ -59,20 +60,19 @@ def _without_write(op: Any) -> OpOverload | None:
     return found if isinstance(found, OpOverload) else None
 
 
-def _is_moved(node: Node) -> bool:
-    """Whether the result without a write has other strides than the view."""
-    if node.op != "call_function" or _without_write(node.target) is None:
-        return False
+def _moved_result(node: Node) -> torch.Tensor | None:
+    """The result without a write if it has other strides than the view, else None."""
+    if node.op != "call_function" or (op := _without_write(node.target)) is None:
+        return None
     view = node.args[0].meta.get("val") if node.args and isinstance(node.args[0], Node) else None
     if not isinstance(view, torch.Tensor) or torch.Tag.nondeterministic_seeded in node.target.tags:  # type: ignore[union-attr]
-        return False
+        return None
     if not all(isinstance(each, int) for each in (*view.shape, *view.stride())):
-        return False
-    return not view.is_contiguous() and _result(node).stride() != view.stride()
-
-
-def _result(node: Node) -> Any:
+        return None
+    if view.is_contiguous():
+        return None
     args, kwargs = map_arg((node.args, node.kwargs), lambda each: each.meta["val"])
     mode = detect_fake_mode([each.meta.get("val") for each in node.all_input_nodes])
     with mode, torch.no_grad():  # type: ignore[union-attr]
-        return _without_write(node.target)(*args, **kwargs)  # type: ignore[misc]
+        result: torch.Tensor = op(*args, **kwargs)
+    return None if result.stride() == view.stride() else result
