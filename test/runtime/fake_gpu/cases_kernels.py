@@ -566,7 +566,7 @@ def test_kernel_that_cannot_be_launched(write: Write) -> None:
     assert {each.kernel: each.reason for each in report.trials}[
         "wide"
     ] == "cannot be launched: CUDA_ERROR_INVALID_VALUE"
-    with pytest.raises(CudaError, match="cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE"):
+    with pytest.raises(CudaError, match="cuLaunchKernelEx failed: CUDA_ERROR_INVALID_VALUE"):
         load(write(kernel("wide", block=2048)))
 
 

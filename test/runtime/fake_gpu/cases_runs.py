@@ -275,3 +275,18 @@ def test_several_devices(
     again.close()
     with pytest.raises(convoy_runtime.DeviceError, match="cuda:2: expected a GPU below 2"):
         convoy_runtime.load(path, device=2)
+
+
+@pytest.mark.parametrize(("major", "launches"), [(8, 0), (9, 3)])
+def test_dependent_launch(
+    artifact: Callable[..., Path], called: Counter[str], major: int, launches: int
+) -> None:
+    """The fake driver rejects it for a kernel that does not wait. Of the kernel in the first run
+    and in the capture, and of the copy of the input."""
+    FAKE.fake_attribute(75, major)
+    try:
+        with convoy_runtime.load(artifact()) as program:
+            np.testing.assert_array_equal(program.run_numpy(X)[0], reference(X))
+    finally:
+        FAKE.fake_attribute(75, 9)
+    assert called["cuLaunchKernelEx"] == launches

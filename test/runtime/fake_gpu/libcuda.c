@@ -898,10 +898,12 @@ CUresult cuModuleLoadData(void **module, const char *image) {
 }
 CUresult cuModuleUnload(void *module) { return check_home(), free(module), --modules, OK; }
 
-/// A kernel, and its maximum dynamic shared memory.
+/// A kernel, its maximum dynamic shared memory, and whether it first waits for the kernel before it,
+/// as does one whose PTX has no body.
 typedef struct Function {
   char name[256];
   unsigned shared;
+  int waits;
 } Function;
 
 CUresult cuModuleGetFunction(Function **function, const char *module, const char *name) {
@@ -910,7 +912,9 @@ CUresult cuModuleGetFunction(Function **function, const char *module, const char
   *function = calloc(1, sizeof(Function));
   (*function)->shared = SHARED;
   snprintf((*function)->name, sizeof(*function)->name, "%s", name);
-  return strstr(module, entry) ? OK : NOT_FOUND;
+  const char *text = strstr(module, entry), *body = text ? strchr(text, '{') : 0;
+  (*function)->waits = !body || !strncmp(body, "{\n\tgriddepcontrol.wait;", 23);
+  return text ? OK : NOT_FOUND;
 }
 CUresult cuFuncSetAttribute(Function *function, int attribute, int value) {
   if (attribute != 8 || value > MOST_SHARED)
@@ -1025,6 +1029,27 @@ CUresult cuLaunchKernel(const Function *function, unsigned gx, unsigned gy, unsi
     number = (number + 1) % 3;
   }
   return enqueue(stream, op);
+}
+
+/// CUlaunchConfig with CUlaunchAttributes.
+typedef struct LaunchConfig {
+  unsigned grid[3], block[3], shared;
+  void *stream;
+  const struct {
+    int id, padding, value[16];
+  } *attributes;
+  unsigned count;
+} LaunchConfig;
+
+/// The attribute is PROGRAMMATIC_STREAM_SERIALIZATION.
+CUresult cuLaunchKernelEx(const LaunchConfig *config, const Function *function, void **arguments,
+                          void **extra) {
+  if (config->count != 1 || config->attributes->id != 6 || config->attributes->value[0] != 1 ||
+      !function->waits)
+    return INVALID;
+  const unsigned *grid = config->grid, *block = config->block;
+  return cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                        config->shared, config->stream, arguments, extra);
 }
 
 /// The PTX compiler. Its machine code is the PTX after an additional line. PTX that contains "takes

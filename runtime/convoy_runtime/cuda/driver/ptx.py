@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """Compiles PTX to machine code, on threads ahead of use: with nvJitLink if it is installed and
-supports the PTX, else with the driver's compiler. Errors contain the log of ptxas."""
+supports the PTX, else with the driver's compiler. Errors contain the log of ptxas.
+
+On GPUs with programmatic dependent launch, all kernels first wait for the previous kernel
+(`dependent_launch`)."""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from convoy_runtime.errors import CudaError
 from convoy_runtime.ptx_members import unpack_ptx
 
+from .dependent_launch import has_dependent_launch, wait_first
 from .device import Device
 from .nvjitlink import open_nvjitlink
 
@@ -75,7 +79,7 @@ class PtxCompiler:
         return self._compile(name) if future is None else future.result()
 
     def _compile(self, name: str) -> bytes:
-        text = unpack_ptx(self._members[name], name) + b"\0"
+        text = _for_device(self._device, unpack_ptx(self._members[name], name)) + b"\0"
         library = open_nvjitlink(self._device.driver.call("cuDriverGetVersion") // 1000)
         code = (
             None
@@ -106,6 +110,10 @@ class PtxCompiler:
             return _quoting(self._device, compiled)
 
 
+def _for_device(device: Device, text: bytes) -> bytes:
+    return wait_first(text) if has_dependent_launch(device) else text
+
+
 def _architecture(device: Device, text: bytes) -> str:
     """Returns the target architecture of PTX: the architecture-specific one that it requires, or
     else that of the device."""
@@ -116,7 +124,7 @@ def _architecture(device: Device, text: bytes) -> str:
 def load_ptx(device: Device, text: bytes) -> Any:
     """Returns a CUmodule of PTX on the device, which must be current. Raises CudaError with the log
     of ptxas."""
-    image = ctypes.create_string_buffer(text)
+    image = ctypes.create_string_buffer(_for_device(device, text))
 
     def loaded(options: list[Any], values: list[Any]) -> Any:
         return device.driver.call(

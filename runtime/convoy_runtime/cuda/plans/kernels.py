@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from convoy_runtime._abi import pointer_array
 from convoy_runtime.artifact import Artifact
+from convoy_runtime.cuda.driver.dependent_launch import has_dependent_launch, launch_dependent
 from convoy_runtime.cuda.driver.device import Device, Driver
 from convoy_runtime.cuda.driver.ptx import PtxCompiler
 from convoy_runtime.cuda.driver.tensor_map import tensor_map
@@ -74,16 +75,13 @@ def launch(
     addresses = (ctypes.c_void_p * max(1, count + len(others)))(
         *(arguments + index * step for index in range(count)), *others
     )
-    queue.driver.call(
-        "cuLaunchKernel",
-        function,
-        *grid,
-        *block,
-        shared_bytes,
-        queue.stream,
-        ctypes.addressof(addresses),
-        0,
-    )
+    place = ctypes.addressof(addresses)
+    if queue.dependent_launch:
+        launch_dependent(queue.driver, function, grid, block, shared_bytes, queue.stream, place)
+    else:
+        queue.driver.call(
+            "cuLaunchKernel", function, *grid, *block, shared_bytes, queue.stream, place, 0
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +92,7 @@ class LoadedKernel:
         kernel: The kernel of the manifest.
         function: The CUfunction.
         image: Its machine code for this GPU.
-        ptx: The hash of the PTX that the machine code was compiled from.
+        ptx: Identifies the PTX that the machine code was compiled from.
     """
 
     kernel: GraphKernel
@@ -105,8 +103,8 @@ class LoadedKernel:
 
 @value_type(frozen=True, slots=True)
 class KernelPlan(Plan):
-    """Runs a kernel. It is valid as long as the `Kernels` that made it. Its text is the hash of the
-    kernel's PTX and the machine code in base64."""
+    """Runs a kernel. It is valid as long as the `Kernels` that made it. Its text identifies the
+    kernel's PTX, and has the machine code in base64."""
 
     loaded: LoadedKernel
 
@@ -286,7 +284,7 @@ class Kernels:
             workspace_bytes=0, heuristic="kernels", rank=graph.kernels.index(kernel),
             rejected=tuple(rejected), origin="kernel",
         )  # fmt: skip
-        return KernelPlan(report, LoadedKernel(kernel, function, image, self._hash(kernel)))
+        return KernelPlan(report, LoadedKernel(kernel, function, image, self._identity(kernel)))
 
     def _offered(self, graph: Graph, variant: str) -> GraphKernel | None:
         return next((each for each in self.offered(graph, []) if each.variant == variant), None)
@@ -294,7 +292,9 @@ class Kernels:
     def _is_of(self, kernel: GraphKernel, text: str) -> bool:
         """Returns whether `text` has the machine code of this kernel. The same variant from another
         version of the compiler, or for a graph of another name, has other code."""
-        return text.partition(":")[0] == self._hash(kernel)
+        return text.partition(":")[0] == self._identity(kernel)
 
-    def _hash(self, kernel: GraphKernel) -> str:
-        return self._files[kernel_member(kernel.name)].sha256
+    def _identity(self, kernel: GraphKernel) -> str:
+        """Identifies the PTX that is compiled: the artifact's, and whether its kernels wait."""
+        waits = "waits-" if has_dependent_launch(self._device) else ""
+        return waits + self._files[kernel_member(kernel.name)].sha256

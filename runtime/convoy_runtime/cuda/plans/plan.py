@@ -30,6 +30,8 @@ class Queue:
         cudnn: The library; None if the program has no graphs.
         handle: A cuDNN handle that works on the stream.
         between: Called by a plan between its steps.
+        dependent_launch: Whether the artifact's kernels wait for the previous kernel themselves
+            (`cuda.driver.dependent_launch`).
     """
 
     driver: Driver
@@ -37,6 +39,7 @@ class Queue:
     cudnn: Cudnn | None = None
     handle: int | None = None
     between: Callable[[], None] | None = None
+    dependent_launch: bool = False
 
 
 @value_type(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from convoy_runtime._native import NativeLibrary
 from convoy_runtime._safetensors import HostTensor
 from convoy_runtime.artifact import Artifact
+from convoy_runtime.cuda.driver.dependent_launch import has_dependent_launch
 from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.graphs.forms import SERIAL, Form, ProgramCapture
 from convoy_runtime.cuda.plans.alternatives import Alternatives
@@ -98,7 +99,13 @@ class Instance:
         with ExitStack() as stack:
             self.stream = create_stream(self._driver, stack)
             cudnn, handle = open_cudnn_handle(manifest, self.stream, stack)
-            self._queue = Queue(self._driver, self.stream, cudnn, handle)
+            self._queue = Queue(
+                self._driver,
+                self.stream,
+                cudnn,
+                handle,
+                dependent_launch=has_dependent_launch(device),
+            )
             self._planner: Planner | None = None
             context: Context | None = None
             finalists: dict[int, list[Plan]] = {}

@@ -216,7 +216,7 @@ class Race:
             candidate.reason = f"{error.name}: {error.detail}"
         except CudaError as error:
             # The device is usable after a rejected launch, but not after later failures.
-            if error.call != "cuLaunchKernel":
+            if not error.call.startswith("cuLaunchKernel"):
                 raise
             candidate.reason = f"cannot be launched: {error.name}"
 
