@@ -33,8 +33,7 @@ def pool(cudnn: Cudnn, native: bytes) -> Iterator[BuildPool]:
     made = BuildPool(
         native,
         cudnn.path,
-        device=None,
-        properties=str(device_file("h200", cudnn.version)),
+        properties=device_file("h200", cudnn.version).read_text(),
         processes=2,
     )
     yield made
@@ -140,7 +139,7 @@ def test_killed_process_loses_one_plan(pool: BuildPool) -> None:
 
 
 def test_process_that_cannot_start(native: bytes, cudnn: Cudnn, tmp_path: Path) -> None:
-    pool = BuildPool(native, str(tmp_path / "libcudnn.so.9"), device=None, properties="none")
+    pool = BuildPool(native, str(tmp_path / "libcudnn.so.9"), properties="none")
     (built,) = pool.build([job(0)])
     assert built.error.startswith("the build process could not start: cuDNN is missing; tried:")
     assert built.not_here
@@ -148,7 +147,7 @@ def test_process_that_cannot_start(native: bytes, cudnn: Cudnn, tmp_path: Path) 
     (built,) = pool.build([job(0)])
     assert built.error == "the pool is closed"
     # There is no library either.
-    broken = BuildPool(b"", cudnn.path, device=None, properties="none")
+    broken = BuildPool(b"", cudnn.path, properties="none")
     (built,) = broken.build([job(0)])
     assert built.error.startswith(
         "the build process could not start: native.so: is not a shared library: 0 bytes are too few"

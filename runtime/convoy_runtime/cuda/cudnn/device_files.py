@@ -17,7 +17,7 @@ from convoy_runtime.errors import CudnnError, DeviceError
 from .enums import Attribute, Descriptor, Type
 from .library import BackendDescriptor, Cudnn, version_text
 
-__all__ = ["device_file", "device_properties"]
+__all__ = ["device_file", "device_of", "device_properties"]
 
 _FOLDER = Path(__file__).parent / "devices"
 _FILE = re.compile(r"(.+)-cudnn(\d+)\.(\d+)\.json")
@@ -52,21 +52,30 @@ def device_properties(cudnn: Cudnn, path: Path) -> BackendDescriptor:
     """Returns the descriptor of the GPU that a file describes. Raises DeviceError if this cuDNN
     does not accept the file."""
     try:
-        text = path.read_text().strip().encode()
+        text = path.read_text()
     except OSError as error:
         raise DeviceError(
             problem=f"device properties: {path} cannot be read: {error.strerror}"
         ) from error
-    descriptor = cudnn.create(Descriptor.DEVICEPROP)
     try:
-        return descriptor.set(
-            Attribute.DEVICEPROP_JSON_REPRESENTATION, Type.CHAR, text + b"\0"
-        ).finalize()
+        return device_of(cudnn, text)
     except CudnnError as error:
-        descriptor.close()
         problem = f"device properties: cuDNN {version_text(cudnn.version)} rejects {path}: {error}"
         hint = (
             "the format of this file changes between versions: use the cuDNN version that read "
             "it from the GPU"
         )
         raise DeviceError(problem=problem, hint=hint) from error
+
+
+def device_of(cudnn: Cudnn, text: str) -> BackendDescriptor:
+    """Returns the descriptor of the GPU that JSON describes. Raises CudnnError if this cuDNN does
+    not accept the JSON."""
+    descriptor = cudnn.create(Descriptor.DEVICEPROP)
+    try:
+        return descriptor.set(
+            Attribute.DEVICEPROP_JSON_REPRESENTATION, Type.CHAR, text.strip().encode() + b"\0"
+        ).finalize()
+    except CudnnError:
+        descriptor.close()
+        raise

@@ -3,8 +3,8 @@
 """A worker process that builds plans for `build_pool`, which restores them from cuDNN's JSON.
 Engines that compile a kernel hold a lock, so that threads cannot build concurrently.
 
-It reads and writes one line of JSON at a time. First a setup, {"native_bytes", "device",
-"properties", "libraries"}, followed by that many bytes of native.so; the answer is {"ready": true}.
+It reads and writes one line of JSON at a time. First a setup, {"native_bytes", "properties",
+"libraries"}, followed by that many bytes of native.so; the answer is {"ready": true}.
 Then jobs, {"symbol", "name", "location", "engine", "knobs"}; the answer is {"plan": JSON}. Any
 answer may be {"error": reason} instead.
 """
@@ -17,13 +17,11 @@ import json
 import os
 import signal
 import sys
-from pathlib import Path
 from typing import IO, Any
 
 from convoy_runtime._native import NativeLibrary, load_native
-from convoy_runtime.cuda.cudnn.device_files import device_properties
+from convoy_runtime.cuda.cudnn.device_files import device_of
 from convoy_runtime.cuda.cudnn.loading import open_cudnn
-from convoy_runtime.cuda.driver.device import Device, open_driver
 from convoy_runtime.errors import ConvoyRuntimeError, CudnnError
 from convoy_runtime.manifest import Graph
 
@@ -58,24 +56,13 @@ def main(jobs: IO[bytes], answers: IO[bytes]) -> int:
 
 
 def _builder(setup: dict[str, Any], stack: contextlib.ExitStack) -> PlanBuilder:
-    """Returns a builder for the GPU `device`, which becomes current, or for the GPU that the file
-    `properties` describes."""
+    """Returns a builder for the GPU that `properties` describes."""
     for library in setup["libraries"]:
         with contextlib.suppress(OSError):
             ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
     cudnn = open_cudnn()
-    if setup["device"] is None:
-        return PlanBuilder(
-            cudnn,
-            PlanOptions(),
-            handle=None,
-            device=device_properties(cudnn, Path(setup["properties"])),
-        )
-    stack.enter_context(Device(open_driver(), setup["device"]).current())
-    handle = ctypes.c_void_p()
-    cudnn.call("cudnnCreate", ctypes.byref(handle))
-    stack.callback(cudnn.library.cudnnDestroy, handle)
-    return PlanBuilder(cudnn, PlanOptions(), handle=handle.value or 0)
+    device = stack.enter_context(contextlib.closing(device_of(cudnn, setup["properties"])))
+    return PlanBuilder(cudnn, PlanOptions(), handle=None, device=device)
 
 
 def _build(builder: PlanBuilder, native: NativeLibrary, job: dict[str, Any]) -> str:

@@ -124,12 +124,16 @@ def build_pool(
         yield None
         return
     # Imported here, because a load without tuning does not need it.
+    from convoy_runtime.cuda.cudnn.device_properties import read_properties
     from convoy_runtime.cuda.plans.build_pool import BuildPool
     from convoy_runtime.cuda.tuning.levels import TUNE_LEVELS
 
     cores = max(1, int(TUNE_LEVELS[tune].pool * len(os.sched_getaffinity(0))))
     pool = BuildPool(
-        bytes(artifact.members[MEMBER]), cudnn.path, device=device.index, processes=cores
+        bytes(artifact.members[MEMBER]),
+        cudnn.path,
+        properties=read_properties(cudnn, device.index),
+        processes=cores,
     )
     try:
         yield pool
