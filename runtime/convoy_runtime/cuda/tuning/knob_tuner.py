@@ -19,6 +19,7 @@ from convoy_runtime.manifest import Graph
 from .candidates import Candidate, Reference, ranked
 from .levels import Level
 from .race import FINALISTS, Race
+from .result_memory import ResultMemory
 
 __all__ = ["KnobTuner"]
 
@@ -35,11 +36,20 @@ class KnobTuner:
         builder: Builds the plans.
         device: The GPU, which is current.
         queue: The stream and the cuDNN handle to measure on.
+        memory: Allocates the results of candidates.
         level: The tuning level, with the number of rounds.
     """
 
-    def __init__(self, builder: PlanBuilder, device: Device, queue: Queue, level: Level) -> None:
-        self._builder, self._device, self._queue, self._level = builder, device, queue, level
+    def __init__(
+        self,
+        builder: PlanBuilder,
+        device: Device,
+        queue: Queue,
+        memory: ResultMemory,
+        level: Level,
+    ) -> None:
+        self._builder, self._device, self._queue = builder, device, queue
+        self._memory, self._level = memory, level
 
     def search(
         self,
@@ -81,7 +91,7 @@ class KnobTuner:
                 if new := candidates[first:]:
                     # A separate race: workspaces may be larger, e.g. for the parts of a split sum.
                     with closing(
-                        Race(self._device, self._queue, graph, [*best, *new], watch)
+                        Race(self._device, self._queue, self._memory, graph, [*best, *new], watch)
                     ) as race:
                         race.check(new, reference)
                         race.time([*best, *new], self._level)

@@ -29,6 +29,7 @@ from convoy_runtime.timings import part
 from .candidates import Candidate, Reference, judge, reference_of
 from .cold_runs import capture_cold_runs
 from .levels import Level
+from .result_memory import ResultMemory
 from .scratch import Scratch
 
 __all__ = ["FINALISTS", "HOST_MICROSECONDS", "Race"]
@@ -38,7 +39,7 @@ FINALISTS: Final = 3
 #: Upper bound on the host's launch overhead in the time of a single run.
 HOST_MICROSECONDS: Final = 100.0
 #: Microseconds of a round in the last heat.
-_ROUND_MICROSECONDS = 1000.0
+_ROUND_MICROSECONDS = 500.0
 #: Microseconds and number of rounds in earlier heats.
 _HEAT_ROUND_MICROSECONDS, _HEAT_ROUNDS = 250.0, 3
 #: Candidates slower than this times the fastest warm-up run are dropped.
@@ -53,6 +54,7 @@ class Race:
     Args:
         device: The GPU, which is current.
         queue: The stream and the cuDNN handle to run on.
+        memory: Allocates the results.
         graph: The graph.
         candidates: The candidates that determine the size of the workspace. Those whose workspaces
             do not fit into the device's memory are dropped.
@@ -66,11 +68,13 @@ class Race:
         self,
         device: Device,
         queue: Queue,
+        memory: ResultMemory,
         graph: Graph,
         candidates: Sequence[Candidate],
         watch: Stopwatch,
     ) -> None:
-        self._device, self._queue, self._graph, self._watch = device, queue, graph, watch
+        self._device, self._queue, self._memory = device, queue, memory
+        self._graph, self._watch = graph, watch
         self._scratch = self._allocate(candidates)
         #: Microseconds of the fastest warm-up run so far.
         self._fastest = math.inf
@@ -199,7 +203,7 @@ class Race:
             scratch.poison()
             at_least = self._first_run(candidate)
             with finished(self._device.driver, self._queue.stream):
-                results = scratch.outputs()
+                results = scratch.outputs(self._memory)
             candidate.reason = scratch.trespass(size)
             if candidate.reason is not None:
                 return

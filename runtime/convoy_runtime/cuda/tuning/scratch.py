@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import prod
+from math import log2, prod
 from typing import Final
 
 import numpy as np
@@ -17,6 +17,8 @@ from convoy_runtime.cuda.driver.memory import ALIGNMENT, Allocation
 from convoy_runtime.cuda.plans.plan import Queue
 from convoy_runtime.dtypes import DTYPES
 from convoy_runtime.manifest import Graph, Manifest
+
+from .result_memory import ResultMemory
 
 __all__ = ["Scratch", "cold_sets", "fill_inputs", "fill_random", "fill_weights", "read_tensor"]
 
@@ -98,14 +100,17 @@ class Scratch:
             if tensor.role == "output" and size:
                 self._call("cuMemsetD8Async", pointer, _GUARD_BYTE, size)
 
-    def outputs(self) -> list[np.ndarray]:
-        """Returns the outputs of the first set as float32, or chunks of large ones."""
+    def outputs(self, memory: ResultMemory | None = None) -> list[np.ndarray]:
+        """Returns the outputs of the first set as float32, or chunks of large ones, in `memory`, by
+        default in new arrays."""
         found = []
         for pointer, size, tensor in zip(
             self.sets[0], self._sizes, self._graph.tensors, strict=True
         ):
             if tensor.role == "output":
-                found.append(read_tensor(self._driver, self._stream, pointer, size, tensor.dtype))
+                found.append(
+                    read_tensor(self._driver, self._stream, pointer, size, tensor.dtype, memory)
+                )
         return found
 
     def trespass(self, workspace_bytes: int) -> str | None:
@@ -121,8 +126,9 @@ class Scratch:
         for pointer, size, name in (*tensors, (self.workspace, workspace_bytes, "the workspace")):
             guards += [(pointer - _GUARD, f"before {name}"), (pointer + size, f"after {name}")]
         found = None
-        contents = _read(
-            self._driver, self._stream, [(begin, begin + _GUARD) for begin, _ in guards]
+        contents = np.empty(len(guards) * _GUARD, np.uint8)
+        _read(
+            self._driver, self._stream, [(begin, begin + _GUARD) for begin, _ in guards], contents
         )
         for (begin, place), content in zip(guards, contents.reshape(-1, _GUARD), strict=True):
             if (content != _GUARD_BYTE).any():
@@ -160,12 +166,21 @@ def fill_weights(manifest: Manifest, queue: Queue, pointers: Sequence[int]) -> N
     """Fills the prepared weights of a program with random numbers."""
     for spec, pointer in zip(manifest.prepared, pointers, strict=True):
         # A weight of K x C x ... is divided by the square root of its fan-in, so that values stay
-        # in range over many layers.
+        # in range over many layers. A DenseNet has weights of 100 fan-ins, so the scales of random
+        # blocks are powers of 2 ** (1 / 4).
         fan_in = max(1, prod(spec.shape[1:]))
-        fill_random(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype, scale=fan_in**-0.5)
+        scale = 2.0 ** (round(log2(fan_in**-0.5) * 4) / 4)
+        fill_random(queue.driver, queue.stream, pointer, spec.bytes, spec.dtype, scale=scale)
 
 
-def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str) -> np.ndarray:
+def read_tensor(
+    driver: Driver,
+    stream: int,
+    pointer: int,
+    size: int,
+    dtype: str,
+    memory: ResultMemory | None = None,
+) -> np.ndarray:
     """Reads a tensor, or chunks of a large one. Waits for the stream.
 
     Args:
@@ -174,6 +189,7 @@ def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str
         pointer: The tensor on the device.
         size: Its size in bytes.
         dtype: The type of the elements.
+        memory: Allocates the result. Default: a new array.
 
     Returns:
         The elements as float32, one-dimensional.
@@ -181,11 +197,24 @@ def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str
     Raises:
         CudaError: The driver fails.
     """
-    if size <= _CHUNKS * _CHUNK_BYTES:
-        return _as_float32(_read(driver, stream, [(pointer, pointer + size)]), dtype)
-    element = DTYPES[dtype].bytes
+    memory = ResultMemory() if memory is None else memory
+    count = min(size, _CHUNKS * _CHUNK_BYTES)
+    result = memory.empty(count // DTYPES[dtype].bytes, np.float32)
+    with memory.released():
+        host = memory.empty(count, np.uint8)
+        if count == size:
+            _read(driver, stream, [(pointer, pointer + size)], host)
+        else:
+            _read_chunks(driver, stream, pointer, size, DTYPES[dtype].bytes, host)
+        _convert(host, dtype, result)
+    return result
+
+
+def _read_chunks(
+    driver: Driver, stream: int, pointer: int, size: int, element: int, host: np.ndarray
+) -> None:
+    """Reads chunks of a tensor of `size` bytes into `host`. Waits for the stream."""
     pitch = (size - _CHUNK_BYTES) // (_CHUNKS - 1) // element * element
-    host = np.empty(_CHUNKS * _CHUNK_BYTES, np.uint8)
     # One call and not one for each chunk, of which 64 take 0.6 ms. The last chunk is at the end.
     kinds, copy = driver.module.CUmemorytype, driver.module.CUDA_MEMCPY2D()
     copy.WidthInBytes, copy.Height = _CHUNK_BYTES, _CHUNKS - 1
@@ -200,20 +229,18 @@ def read_tensor(driver: Driver, stream: int, pointer: int, size: int, dtype: str
         _CHUNK_BYTES,
     )
     driver.call("cuMemcpy2DAsync", copy, stream)
-    host[-_CHUNK_BYTES:] = _read(driver, stream, [(pointer + size - _CHUNK_BYTES, pointer + size)])
-    return _as_float32(host, dtype)
+    last = pointer + size - _CHUNK_BYTES, pointer + size
+    _read(driver, stream, [last], host[-_CHUNK_BYTES:])
 
 
-def _read(driver: Driver, stream: int, spans: Sequence[tuple[int, int]]) -> np.ndarray:
-    """Returns the bytes of all spans, one after another. Waits for the stream once."""
-    host = np.empty(sum(end - begin for begin, end in spans), np.uint8)
+def _read(driver: Driver, stream: int, spans: Sequence[tuple[int, int]], host: np.ndarray) -> None:
+    """Reads the bytes of all spans into `host`, one after another. Waits for the stream once."""
     place = host.ctypes.data
     for begin, end in spans:
         driver.call("cuMemcpyDtoHAsync", place, begin, end - begin, stream)
         place += end - begin
     if spans:
         driver.call("cuStreamSynchronize", stream)
-    return host
 
 
 def fill_random(
@@ -254,7 +281,7 @@ def _normal(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(_RANDOM, np.float32)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=32)
 def _random(dtype: str, scale: float, seed: int) -> np.ndarray:
     if not dtype.startswith(("float", "bfloat")):
         return np.random.default_rng(seed).integers(0, 2, _RANDOM).astype(DTYPES[dtype].storage)
@@ -264,7 +291,9 @@ def _random(dtype: str, scale: float, seed: int) -> np.ndarray:
     return np.asarray(normal.astype(DTYPES[dtype].storage))
 
 
-def _as_float32(raw: np.ndarray, dtype: str) -> np.ndarray:
+def _convert(raw: np.ndarray, dtype: str, result: np.ndarray) -> None:
+    """Converts the bytes of elements to float32."""
     if dtype == "bfloat16":
-        return np.asarray((raw.view(np.uint16).astype(np.uint32) << 16).view(np.float32))
-    return np.asarray(raw.view(DTYPES[dtype].storage).astype(np.float32))
+        np.left_shift(raw.view(np.uint16), 16, out=result.view(np.uint32), dtype=np.uint32)
+    else:
+        np.copyto(result, raw.view(DTYPES[dtype].storage), casting="unsafe")

@@ -31,6 +31,7 @@ from .knob_tuner import KnobTuner
 from .levels import ALL, Level
 from .lower_bounds import speeds_of
 from .race import FINALISTS, Race
+from .result_memory import ResultMemory
 from .stages import Sources, is_enough, stages
 
 __all__ = ["Tuner"]
@@ -50,6 +51,7 @@ class Tuner:
         level: The tuning level.
         pool: Builds the plans that compile a kernel. Default: this process.
         history: The outcomes of the graphs before.
+        memory: Allocates the results of candidates.
     """
 
     def __init__(
@@ -60,12 +62,14 @@ class Tuner:
         level: Level,
         pool: BuildPool | None = None,
         history: History | None = None,
+        memory: ResultMemory | None = None,
     ) -> None:
         self._planner, self._device, self._queue, self._pool = planner, device, queue, pool
         self._level = level
         self._history = history or History()
+        self._memory = memory or ResultMemory()
         self._speeds = speeds_of(device)
-        self._knobs = KnobTuner(planner.builder, device, queue, level)
+        self._knobs = KnobTuner(planner.builder, device, queue, self._memory, level)
         self._alternatives = AlternativeTuner(planner, device, level, self._history)
 
     @part("building plans")
@@ -135,14 +139,13 @@ class Tuner:
 
             # Pushed first and therefore called last: a captured graph must not outlive its plan.
             stack.callback(close)
+            stack.enter_context(self._memory.released())
             # Other work of this process would distort the measurement.
             self._planner.kernels.wait()
             watch = Stopwatch(self._device.driver, self._queue.stream)
             stack.callback(watch.close)
             # A race frees its memory and captured graphs before the next race begins.
-            with closing(
-                Race(self._device, self._queue, graph, [*candidates, *others], watch)
-            ) as race:
+            with closing(self._race(graph, [*candidates, *others], watch)) as race:
                 progress(f"timing {len(candidates)} plans of {graph.name}")
                 race.run([*candidates, *others])
                 reference = reference_of(graph, candidates, others)
@@ -176,9 +179,7 @@ class Tuner:
             candidates += composed
             if composed:
                 # A separate race: workspaces are larger, because they contain temporaries.
-                with closing(
-                    Race(self._device, self._queue, graph, [*best, *composed], watch)
-                ) as race:
+                with closing(self._race(graph, [*best, *composed], watch)) as race:
                     reference = race.check(composed, reference)
                     race.time([*best, *composed], self._level)
                 self._history.note_alternatives(graph, best, composed)
@@ -252,16 +253,26 @@ class Tuner:
         more = [Candidate(plan) for plan in build()]
         candidates += more
         # A separate race, because workspaces may be larger.
-        with closing(Race(self._device, self._queue, graph, [*best, *more], watch)) as race:
+        with closing(self._race(graph, [*best, *more], watch)) as race:
             reference = race.check(more, reference)
             race.time([*best, *more], self._level)
         return reference
 
     def _tune_step(self, graph: Graph, build: Any, progress: Callable[[str], None]) -> list[Plan]:
         """Tunes the graph of an alternative's step, at the level for steps."""
-        level = self._level.of_step(graph)
-        tuner = Tuner(self._planner, self._device, self._queue, level, self._pool, self._history)
+        tuner = Tuner(
+            self._planner,
+            self._device,
+            self._queue,
+            self._level.of_step(graph),
+            self._pool,
+            self._history,
+            self._memory,
+        )
         return tuner.tune(graph, build, progress)
+
+    def _race(self, graph: Graph, candidates: Sequence[Candidate], watch: Stopwatch) -> Race:
+        return Race(self._device, self._queue, self._memory, graph, candidates, watch)
 
     def _exact_candidates(
         self, graph: Graph, operations: BackendDescriptor | None, support: EngineSupport
