@@ -138,6 +138,21 @@ def test_killed_process_loses_one_plan(pool: BuildPool) -> None:
     assert pool.build([job(0)]) == [first]
 
 
+def test_plan_that_fails_is_built_on_the_gpu(
+    cudnn: Cudnn, native: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is missing here, or hidden."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    properties = device_file("h200", cudnn.version).read_text()
+    pool = BuildPool(native, cudnn.path, properties=properties, device=0, processes=1)
+    try:
+        plan, failed = pool.build([job(0), job(4711)])
+    finally:
+        pool.close()
+    assert plan.plan
+    assert "libcuda.so.1 cannot be loaded" in failed.error or "no GPU is visible" in failed.error
+
+
 def test_process_that_cannot_start(native: bytes, cudnn: Cudnn, tmp_path: Path) -> None:
     pool = BuildPool(native, str(tmp_path / "libcudnn.so.9"), properties="none")
     (built,) = pool.build([job(0)])

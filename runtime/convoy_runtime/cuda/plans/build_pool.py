@@ -3,8 +3,8 @@
 """Builds the plans of engines that compile a kernel in several processes at once. The processes
 exchange JSON; nothing is unpickled.
 
-They do not use the GPU: cuDNN plans for its properties. Contexts on an H100 took eight processes a
-second to create and half a second to destroy.
+A process plans for the properties of the GPU, and uses the GPU only for plans that fail without it:
+contexts on an H100 take eight processes a second to create and half a second to destroy.
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ class BuildPool:
         native: The content of native.so.
         cudnn: The path of cuDNN.
         properties: The JSON that describes the GPU (`cudnn.device_properties`).
+        device: The index of the GPU; None if it is not installed.
         processes: The number of processes. Default: the number of cores.
     """
 
@@ -89,9 +90,11 @@ class BuildPool:
         cudnn: str,
         *,
         properties: str,
+        device: int | None = None,
         processes: int | None = None,
     ) -> None:
         self._native, self._cudnn, self._properties = native, cudnn, properties
+        self._device = device
         self._count = min(_MAX_PROCESSES, processes or len(os.sched_getaffinity(0)))
         self._idle: queue.SimpleQueue[_Process] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -211,6 +214,7 @@ class BuildPool:
         setup = {
             "native_bytes": len(self._native),
             "properties": self._properties,
+            "device": self._device,
             "libraries": libraries,
         }
         answer = process.ask(json.dumps(setup).encode() + b"\n" + self._native)

@@ -4,7 +4,7 @@
 Engines that compile a kernel hold a lock, so that threads cannot build concurrently.
 
 It reads and writes one line of JSON at a time. First a setup, {"native_bytes", "properties",
-"libraries"}, followed by that many bytes of native.so; the answer is {"ready": true}.
+"device", "libraries"}, followed by that many bytes of native.so; the answer is {"ready": true}.
 Then jobs, {"symbol", "name", "location", "engine", "knobs"}; the answer is {"plan": JSON}. Any
 answer may be {"error": reason} instead.
 """
@@ -22,6 +22,7 @@ from typing import IO, Any
 from convoy_runtime._native import NativeLibrary, load_native
 from convoy_runtime.cuda.cudnn.device_files import device_of
 from convoy_runtime.cuda.cudnn.loading import open_cudnn
+from convoy_runtime.cuda.driver.device import Device, open_driver
 from convoy_runtime.errors import ConvoyRuntimeError, CudnnError
 from convoy_runtime.manifest import Graph
 
@@ -41,33 +42,68 @@ def main(jobs: IO[bytes], answers: IO[bytes]) -> int:
     setup = json.loads(jobs.readline())
     with contextlib.ExitStack() as stack:
         try:
-            native = load_native(jobs.read(setup["native_bytes"]))
-            builder = _builder(setup, stack)
+            builders = _Builders(setup, load_native(jobs.read(setup["native_bytes"])), stack)
         except ConvoyRuntimeError as error:
             answer({"error": str(error)})
             return 1
         answer({"ready": True})
         for line in jobs:
             try:
-                answer({"plan": _build(builder, native, json.loads(line))})
+                answer({"plan": builders.build(json.loads(line))})
             except CudnnError as error:
                 answer({"error": f"{error.name}: {error.detail}"})
+            except ConvoyRuntimeError as error:
+                answer({"error": str(error)})
     return 0
 
 
-def _builder(setup: dict[str, Any], stack: contextlib.ExitStack) -> PlanBuilder:
-    """Returns a builder for the GPU that `properties` describes."""
-    for library in setup["libraries"]:
-        with contextlib.suppress(OSError):
-            ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
-    cudnn = open_cudnn()
-    device = stack.enter_context(contextlib.closing(device_of(cudnn, setup["properties"])))
-    return PlanBuilder(cudnn, PlanOptions(), handle=None, device=device)
+class _Builders:
+    """Builds plans for the GPU that `properties` describe. Plans that fail, e.g. those of engine 4
+    of cuDNN 9.19, are built on `device`, whose context is created for the first of them.
 
+    Args:
+        setup: The setup.
+        native: The library with the build functions.
+        stack: Closes what this object opens.
 
-def _build(builder: PlanBuilder, native: NativeLibrary, job: dict[str, Any]) -> str:
-    graph = Graph(job["name"], job["symbol"], (), job["location"], ())
-    return builder.text_of(graph, native.builder(graph.symbol), job["engine"], job["knobs"])
+    Raises:
+        CudnnError: cuDNN rejects the properties.
+        DeviceError: There is no cuDNN.
+    """
+
+    def __init__(
+        self, setup: dict[str, Any], native: NativeLibrary, stack: contextlib.ExitStack
+    ) -> None:
+        for library in setup["libraries"]:
+            with contextlib.suppress(OSError):
+                ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
+        self._native, self._device, self._stack = native, setup["device"], stack
+        self._cudnn = open_cudnn()
+        device = stack.enter_context(
+            contextlib.closing(device_of(self._cudnn, setup["properties"]))
+        )
+        self._planned = PlanBuilder(self._cudnn, PlanOptions(), handle=None, device=device)
+        self._built: PlanBuilder | None = None
+
+    def build(self, job: dict[str, Any]) -> str:
+        """Returns the JSON of a plan. Raises CudnnError, or DeviceError if `device` is missing."""
+        graph = Graph(job["name"], job["symbol"], (), job["location"], ())
+        build = self._native.builder(graph.symbol)
+        try:
+            return self._planned.text_of(graph, build, job["engine"], job["knobs"])
+        except CudnnError:
+            if self._device is None:
+                raise
+        return self._on_device().text_of(graph, build, job["engine"], job["knobs"])
+
+    def _on_device(self) -> PlanBuilder:
+        if self._built is None:
+            self._stack.enter_context(Device(open_driver(), self._device).current())
+            handle = ctypes.c_void_p()
+            self._cudnn.call("cudnnCreate", ctypes.byref(handle))
+            self._stack.callback(self._cudnn.library.cudnnDestroy, handle)
+            self._built = PlanBuilder(self._cudnn, PlanOptions(), handle=handle.value or 0)
+        return self._built
 
 
 if __name__ == "__main__":

@@ -133,6 +133,7 @@ def build_pool(
         bytes(artifact.members[MEMBER]),
         cudnn.path,
         properties=read_properties(cudnn, device.index),
+        device=device.index,
         processes=cores,
     )
     try:
