@@ -6,6 +6,8 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from threading import Barrier, Event, Thread
 from time import sleep
@@ -16,9 +18,11 @@ from runtime_fixtures import conv_graph
 from convoy_runtime._native import load_native
 from convoy_runtime.cuda.cudnn.device_files import device_file, device_properties
 from convoy_runtime.cuda.cudnn.library import Cudnn
+from convoy_runtime.cuda.plans import build_worker
 from convoy_runtime.cuda.plans.build_pool import BuildPool, Built, Job
 from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.planner import Planner
+from convoy_runtime.errors import CudnnError
 
 pytestmark = pytest.mark.usefixtures("cublaslt")
 
@@ -151,6 +155,46 @@ def test_plan_that_fails_is_built_on_the_gpu(
         pool.close()
     assert plan.plan
     assert "libcuda.so.1 cannot be loaded" in failed.error or "no GPU is visible" in failed.error
+
+
+def test_engine_that_needs_the_gpu(
+    cudnn: Cudnn, native: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its later plans are not built without it first."""
+    asked: list[tuple[str, int]] = []
+
+    class Builder:
+        def __init__(self, name: str, fails: set[int]) -> None:
+            self.name, self.fails = name, fails
+
+        def text_of(self, _graph: object, _build: object, engine: int, _knobs: object) -> str:
+            asked.append((self.name, engine))
+            if engine in self.fails:
+                raise CudnnError(call="finalize", status=1, name="FAILED")
+            return self.name
+
+    setup = {
+        "libraries": [],
+        "device": 0,
+        "properties": device_file("h200", cudnn.version).read_text(),
+    }
+    with ExitStack() as stack:
+        builders = build_worker._Builders(setup, load_native(native), stack)
+        monkeypatch.setattr(builders, "_planned", Builder("planned", {7, 8}))
+        monkeypatch.setattr(builders, "_built", Builder("built", {8}))
+        assert [builders.build(asdict(job(engine))) for engine in (0, 7, 7, 4)] == [
+            "planned",
+            "built",
+            "built",
+            "built",
+        ]
+        for _ in range(2):
+            with pytest.raises(CudnnError):
+                builders.build(asdict(job(8)))
+    twice = [("planned", 8), ("built", 8)] * 2
+    assert asked == [
+        ("planned", 0), ("planned", 7), ("built", 7), ("built", 7), ("built", 4), *twice
+    ]  # fmt: skip
 
 
 def test_process_that_cannot_start(native: bytes, cudnn: Cudnn, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import json
 import os
 import signal
 import sys
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from convoy_runtime._native import NativeLibrary, load_native
 from convoy_runtime.cuda.cudnn.device_files import device_of
@@ -30,6 +30,9 @@ from .builder import PlanBuilder
 from .options import PlanOptions
 
 __all__ = ["main"]
+
+#: Those of cuDNN 9.19 that are known to need the GPU.
+_ENGINES_ON_GPU: Final = (4,)
 
 
 def main(jobs: IO[bytes], answers: IO[bytes]) -> int:
@@ -58,8 +61,8 @@ def main(jobs: IO[bytes], answers: IO[bytes]) -> int:
 
 
 class _Builders:
-    """Builds plans for the GPU that `properties` describe. Plans that fail, e.g. those of engine 4
-    of cuDNN 9.19, are built on `device`, whose context is created for the first of them.
+    """Builds plans for the GPU that `properties` describe. Plans that fail are built on `device`,
+    whose context is created for the first of them, and so are all later plans of such an engine.
 
     Args:
         setup: The setup.
@@ -84,17 +87,21 @@ class _Builders:
         )
         self._planned = PlanBuilder(self._cudnn, PlanOptions(), handle=None, device=device)
         self._built: PlanBuilder | None = None
+        #: The engines whose plans need the GPU. A plan fails after cuDNN has compiled its kernel.
+        self._on_gpu = {*_ENGINES_ON_GPU}
 
     def build(self, job: dict[str, Any]) -> str:
         """Returns the JSON of a plan. Raises CudnnError, or DeviceError if `device` is missing."""
         graph = Graph(job["name"], job["symbol"], (), job["location"], ())
-        build = self._native.builder(graph.symbol)
-        try:
-            return self._planned.text_of(graph, build, job["engine"], job["knobs"])
-        except CudnnError:
-            if self._device is None:
-                raise
-        return self._on_device().text_of(graph, build, job["engine"], job["knobs"])
+        what = graph, self._native.builder(graph.symbol), job["engine"], job["knobs"]
+        if self._device is None:
+            return self._planned.text_of(*what)
+        if job["engine"] not in self._on_gpu:
+            with contextlib.suppress(CudnnError):
+                return self._planned.text_of(*what)
+        text = self._on_device().text_of(*what)
+        self._on_gpu.add(job["engine"])
+        return text
 
     def _on_device(self) -> PlanBuilder:
         if self._built is None:
