@@ -898,8 +898,8 @@ CUresult cuModuleLoadData(void **module, const char *image) {
 }
 CUresult cuModuleUnload(void *module) { return check_home(), free(module), --modules, OK; }
 
-/// A kernel, its maximum dynamic shared memory, and whether it first waits for the kernel before it,
-/// as does one whose PTX has no body.
+/// A kernel, its maximum dynamic shared memory, and whether it first waits for the kernel before
+/// it, as does one whose PTX has no body.
 typedef struct Function {
   char name[256];
   unsigned shared;
