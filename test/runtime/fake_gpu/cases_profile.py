@@ -100,7 +100,8 @@ def test_explain_measured(tuned: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert re.search(
         r"2\.1[23] us  engine 41 \{\} workspace 512 bytes \(chosen, untuned choice\)", printed.out
     )
-    assert "6.13 us  engine 42 {} workspace 512 bytes\n" in printed.out
+    # The time is 6.125 us. The fake driver adds the times of a round in float32.
+    assert re.search(r"6\.1[23] us  engine 42 \{\} workspace 512 bytes\n", printed.out)
     assert "not engine 43 {}: output 0 differs from that of the median of 3 plans" in printed.out
     # Refusals of cuDNN have a reason.
     assert "not A[0] engine 40 {}: CUDNN_STATUS_NOT_SUPPORTED: as told" in printed.out
@@ -133,7 +134,7 @@ def test_explain_the_candidates_of_a_tuning(
         printed,
         re.MULTILINE,
     )
-    assert "6.13 us  engine 42 {} workspace 512 bytes" in printed
+    assert re.search(r"6\.1[23] us  engine 42 \{\} workspace 512 bytes", printed)
 
 
 def test_invalid_device_name(tuned: Path, capsys: pytest.CaptureFixture[str]) -> None:
