@@ -1513,7 +1513,9 @@ def CollectStepsPass : Pass<"collect-steps", "::mlir::ModuleOp"> {
     runtime: `{call = N}` for `cudnn_backend.execute_graph`, `{kernel = N}` for
     `cudnn_backend.launch_kernel`, `{copy = BYTES}` for `cudnn_backend.copy`. Readers of the
     artifact get the sequence of calls without running the program. The key `live` gets the bytes
-    of the arena that are live during each of them.
+    of the arena that are live during each of them, and `gap_offsets` and `gap_bytes` the largest
+    part of it without live bytes, where the runtime may place the workspace of the call. A view of
+    the arena without `tcp.buffer` may have any bytes of it, so there are no gaps then.
   }];
 }
 

@@ -53,8 +53,8 @@ inline constexpr llvm::StringLiteral kLiveBytesAttr = "tcp.live_bytes";
 /// Of an output: where the caller places it in the arena, in bytes. It may have other buffers
 /// before the first op that writes it.
 inline constexpr llvm::StringLiteral kArenaOffsetAttr = "tcp.arena_offset";
-/// Of a view of an arena: the number and the bytes of the buffer that it is a part of. Views of two
-/// buffers stay apart although they may be equal otherwise.
+/// Of a view of an arena: the number, the offset and the bytes of the buffer that it is a part of.
+/// Views of two buffers stay apart although they may be equal otherwise.
 inline constexpr llvm::StringLiteral kBufferAttr = "tcp.buffer";
 /// The dims of an input or result from the outermost to the innermost in memory, like
 /// `torch.Tensor.dim_order`. Until phase `normalize` the type has the model's dims, from then on

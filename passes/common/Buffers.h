@@ -13,6 +13,10 @@
 
 namespace convoy {
 
+/// Alignment of the buffers in an arena, in bytes: what cudaMalloc gives, and a multiple of a cache
+/// line.
+inline constexpr int64_t kArenaAlignment = 256;
+
 /// A memref as a pointer and a static strided layout, in elements.
 struct Buffer {
   mlir::Value root; ///< the memref that the pointer points to; its views need no code on the host

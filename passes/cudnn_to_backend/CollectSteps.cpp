@@ -14,6 +14,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
+#include <set>
 
 namespace convoy {
 #define GEN_PASS_DEF_COLLECTSTEPSPASS
@@ -25,8 +26,15 @@ using namespace convoy;
 
 namespace {
 
+/// The steps of an op of @main: the first, and the one after the last.
+using Span = std::pair<size_t, size_t>;
+
 struct CollectStepsPass : public convoy::impl::CollectStepsPassBase<CollectStepsPass> {
   void runOnOperation() override;
+
+private:
+  void describeArena(BlockArgument arena, size_t count,
+                     const llvm::DenseMap<Operation *, Span> &spans);
 };
 
 /// Key and number of a step.
@@ -42,9 +50,6 @@ std::optional<Step> describe(Operation &op) {
       })
       .Default([](Operation *) { return std::nullopt; });
 }
-
-/// The steps of an op of @main: the first, and the one after the last.
-using Span = std::pair<size_t, size_t>;
 
 /// Adds the steps of `block` to `steps`, those of a loop for each of its iterations, and those of
 /// each op to `spans`.
@@ -74,9 +79,9 @@ LogicalResult collect(Block &block, SmallVectorImpl<Attribute> &steps,
   return success();
 }
 
-/// The steps during which a buffer lives, as a `Span`.
+/// A buffer in the arena: its bytes, and the steps during which it lives, as a `Span`.
 struct Lifetime {
-  int64_t bytes;
+  int64_t offset, bytes;
   size_t first, last;
 
   /// Adds the steps that use `buffer` or a view of it.
@@ -95,38 +100,108 @@ struct Lifetime {
   }
 };
 
-/// The bytes of `arena` that are live during each of `count` steps. A buffer lives from the first
-/// step that uses it to the last one; `outputs`, which are in the arena, live to the end.
-SmallVector<int64_t> liveBytes(BlockArgument arena, ArrayRef<BlockArgument> outputs, size_t count,
-                               const llvm::DenseMap<Operation *, Span> &spans) {
-  Block &block = *arena.getOwner();
-  llvm::MapVector<int64_t, Lifetime> buffers;
+/// Adds the buffers that views of `arena` are parts of to `buffers`. A buffer lives from the first
+/// of `count` steps that uses it to the last one. Returns false if a view is of an unknown buffer.
+bool addTemporaries(BlockArgument arena, size_t count,
+                    const llvm::DenseMap<Operation *, Span> &spans,
+                    SmallVectorImpl<Lifetime> &buffers) {
+  bool areAllKnown = true;
+  llvm::MapVector<int64_t, Lifetime> found;
   for (Operation *view : arena.getUsers()) {
     auto buffer = view->getAttrOfType<DenseI64ArrayAttr>(tcp::kBufferAttr);
-    if (!buffer || buffer.size() != 2)
-      continue; // hand-written
-    auto [number, bytes] = std::pair(buffer[0], buffer[1]);
-    Lifetime &lifetime = buffers.try_emplace(number, Lifetime{bytes, count, 0}).first->second;
-    lifetime.add(view->getResult(0), block, spans);
-  }
-  for (BlockArgument output : outputs) {
-    Lifetime lifetime{packedBytes(cast<MemRefType>(output.getType())), count, count};
-    lifetime.add(output, block, spans);
-    buffers.insert({-1 - static_cast<int64_t>(output.getArgNumber()), lifetime});
-  }
-  SmallVector<int64_t> changes(count + 1, 0);
-  for (const Lifetime &lifetime : llvm::make_second_range(buffers)) {
-    if (lifetime.first >= lifetime.last)
+    if (!buffer || buffer.size() != 3) {
+      areAllKnown = false; // hand-written
       continue;
-    changes[lifetime.first] += lifetime.bytes;
-    changes[lifetime.last] -= lifetime.bytes;
+    }
+    Lifetime unused{buffer[1], buffer[2], count, 0};
+    Lifetime &lifetime = found.try_emplace(buffer[0], unused).first->second;
+    lifetime.add(view->getResult(0), *arena.getOwner(), spans);
+  }
+  llvm::append_range(buffers, llvm::make_second_range(found));
+  return areAllKnown;
+}
+
+/// Adds the outputs of `main` to `buffers`, if they are in the arena. They live to the end.
+void addOutputs(func::FuncOp main, size_t count, const llvm::DenseMap<Operation *, Span> &spans,
+                SmallVectorImpl<Lifetime> &buffers) {
+  auto offsets =
+      dyn_cast_or_null<ArrayAttr>(getManifest(main->getParentOfType<ModuleOp>(), "output_offsets"));
+  if (!offsets)
+    return;
+  auto next = offsets.getAsRange<IntegerAttr>().begin();
+  for (BlockArgument argument : main.getArguments())
+    if (main.getArgAttr(argument.getArgNumber(), tcp::kOutputAttr)) {
+      int64_t bytes = packedBytes(cast<MemRefType>(argument.getType()));
+      buffers.push_back({(*next++).getInt(), bytes, count, count});
+      buffers.back().add(argument, main.getBody().front(), spans);
+    }
+}
+
+/// The bytes that are live during each of `count` steps.
+SmallVector<int64_t> liveBytes(ArrayRef<Lifetime> buffers, size_t count) {
+  SmallVector<int64_t> changes(count + 1, 0);
+  for (const Lifetime &buffer : buffers) {
+    changes[buffer.first] += buffer.bytes;
+    changes[buffer.last] -= buffer.bytes;
   }
   changes.pop_back();
   std::partial_sum(changes.begin(), changes.end(), changes.begin());
   return changes;
 }
 
+/// The offset and the bytes of the largest part of an arena of `size` bytes without live bytes,
+/// for each of `count` steps. The offsets are aligned.
+std::pair<SmallVector<int64_t>, SmallVector<int64_t>> largestGaps(ArrayRef<Lifetime> buffers,
+                                                                  int64_t size, size_t count) {
+  SmallVector<SmallVector<const Lifetime *>> begins(count), ends(count + 1);
+  for (const Lifetime &buffer : buffers) {
+    begins[buffer.first].push_back(&buffer);
+    ends[buffer.last].push_back(&buffer);
+  }
+  auto isBefore = [](const Lifetime *a, const Lifetime *b) { return a->offset < b->offset; };
+  std::multiset<const Lifetime *, decltype(isBefore)> live(isBefore);
+  SmallVector<int64_t> offsets(count, 0), bytes(count, 0);
+  for (size_t step = 0; step < count; ++step) {
+    for (const Lifetime *buffer : ends[step]) {
+      auto [first, last] = live.equal_range(buffer);
+      live.erase(std::find(first, last, buffer));
+    }
+    live.insert(begins[step].begin(), begins[step].end());
+    int64_t free = 0;
+    auto offer = [&](int64_t end) {
+      if (end - free > bytes[step])
+        std::tie(offsets[step], bytes[step]) = std::pair(free, end - free);
+    };
+    for (const Lifetime *buffer : live) {
+      offer(buffer->offset);
+      free = std::max(free, static_cast<int64_t>(
+                                llvm::alignTo(buffer->offset + buffer->bytes, kArenaAlignment)));
+    }
+    offer(size);
+  }
+  return {offsets, bytes};
+}
+
 } // namespace
+
+void CollectStepsPass::describeArena(BlockArgument arena, size_t count,
+                                     const llvm::DenseMap<Operation *, Span> &spans) {
+  auto main = cast<func::FuncOp>(arena.getOwner()->getParentOp());
+  SmallVector<Lifetime> buffers;
+  bool areAllKnown = addTemporaries(arena, count, spans, buffers);
+  addOutputs(main, count, spans, buffers);
+  llvm::erase_if(buffers, [](const Lifetime &each) { return each.first >= each.last; });
+  auto set = [&](StringRef key, ArrayRef<int64_t> values) {
+    setManifest(getOperation(), key, Builder(&getContext()).getI64ArrayAttr(values));
+  };
+  set("live", liveBytes(buffers, count));
+  if (!areAllKnown)
+    return;
+  int64_t size = cast<MemRefType>(arena.getType()).getDimSize(0);
+  auto [offsets, bytes] = largestGaps(buffers, size, count);
+  set("gap_offsets", offsets);
+  set("gap_bytes", bytes);
+}
 
 void CollectStepsPass::runOnOperation() {
   auto main = getOperation().lookupSymbol<func::FuncOp>("main");
@@ -140,13 +215,7 @@ void CollectStepsPass::runOnOperation() {
   if (steps.empty())
     return;
   setManifest(getOperation(), "steps", builder.getArrayAttr(steps));
-  SmallVector<BlockArgument> outputs;
-  if (getManifest(getOperation(), "output_offsets"))
-    for (BlockArgument argument : main.getArguments())
-      if (main.getArgAttr(argument.getArgNumber(), tcp::kOutputAttr))
-        outputs.push_back(argument);
   for (BlockArgument argument : main.getArguments())
     if (main.getArgAttr(argument.getArgNumber(), tcp::kArenaAttr))
-      setManifest(getOperation(), "live",
-                  builder.getI64ArrayAttr(liveBytes(argument, outputs, steps.size(), spans)));
+      describeArena(argument, steps.size(), spans);
 }

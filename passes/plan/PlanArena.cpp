@@ -26,9 +26,6 @@ using namespace mlir;
 
 namespace {
 
-/// Alignment of every buffer, in bytes: what cudaMalloc gives, and a multiple of a cache line.
-constexpr int64_t kAlignment = 256;
-
 /// How often an order of `count` buffers is changed. One order takes the time of a comparison of
 /// all pairs.
 int64_t roundsFor(int64_t count) {
@@ -155,8 +152,8 @@ int64_t place(llvm::ArrayRef<Buffer *> order) {
         best = end;
         bestGap = gap;
       }
-      end = std::max(end,
-                     static_cast<int64_t>(llvm::alignTo(other->offset + other->bytes, kAlignment)));
+      end = std::max(end, static_cast<int64_t>(llvm::alignTo(other->offset + other->bytes,
+                                                             convoy::kArenaAlignment)));
     }
     buffer->offset = best < 0 ? end : best;
     arena = std::max(arena, buffer->offset + buffer->bytes);
@@ -173,7 +170,8 @@ int64_t place(llvm::ArrayRef<Buffer *> order) {
 /// these orders with the buffers first that were at the end of the arena before. The smallest arena
 /// is kept. Returns its bytes.
 int64_t assignOffsets(llvm::MutableArrayRef<Buffer> buffers) {
-  int64_t bound = liveBytes(buffers, kAlignment), smallest = std::numeric_limits<int64_t>::max();
+  int64_t bound = liveBytes(buffers, convoy::kArenaAlignment),
+          smallest = std::numeric_limits<int64_t>::max();
   llvm::SmallVector<int64_t> offsets(buffers.size());
   auto attempt = [&](llvm::ArrayRef<Buffer *> order) {
     if (int64_t arena = place(order); arena < smallest) {
@@ -270,7 +268,7 @@ LogicalResult plan(func::FuncOp function) {
     Value view = memref::ViewOp::create(builder, loc, alloc.getType(), arena, offset, ValueRange());
     view.getDefiningOp()->setAttr(
         convoy::tcp::kBufferAttr,
-        builder.getDenseI64ArrayAttr({static_cast<int64_t>(number), buffer.bytes}));
+        builder.getDenseI64ArrayAttr({static_cast<int64_t>(number), buffer.offset, buffer.bytes}));
     alloc.replaceAllUsesWith(view);
     alloc.erase();
   }

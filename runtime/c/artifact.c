@@ -10,7 +10,7 @@
 #include <string.h>
 
 /// The version of manifest.json and of the members (convoy_runtime.manifest.FORMAT_VERSION).
-#define FORMAT_VERSION 14
+#define FORMAT_VERSION 15
 /// The sizes of a zip's local header and last record, without names, fields and comment.
 #define LOCAL_HEADER 30
 #define LAST_RECORD 22

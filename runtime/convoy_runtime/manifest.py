@@ -81,7 +81,7 @@ __all__ = [
 FORMAT = "convoy"
 #: The format of an artifact with dynamic sizes (`convoy_runtime.dynamic.manifest`).
 DYNAMIC_FORMAT = "convoy-dynamic"
-FORMAT_VERSION = 14
+FORMAT_VERSION = 15
 ABI_VERSION = 5
 MANIFEST = "manifest.json"
 #: The member that has the alternatives of graphs: few loads read it.
@@ -239,6 +239,18 @@ class Manifest:
             OMITTED,
         ),
     )
+    gap_offsets: tuple[int, ...] = field(
+        default=(),
+        metadata=about(
+            "Where the largest part of the arena without live bytes is during each of `steps`, in "
+            "bytes, a multiple of 256; empty if unknown. A runtime may place workspaces there.",
+            COUNTS,
+            OMITTED,
+        ),
+    )
+    gap_bytes: tuple[int, ...] = field(
+        default=(), metadata=about("The sizes of these parts.", COUNTS, OMITTED)
+    )
     kernels: tuple[Kernel, ...] = field(
         default=(), metadata=about("The generated kernels.", presence=_ON_CUDA)
     )
@@ -310,6 +322,17 @@ class Manifest:
     def own_outputs(self) -> tuple[TensorSpec, ...]:
         """The outputs that are not in the arena."""
         return () if self.output_offsets else self.outputs
+
+    @property
+    def graph_gaps(self) -> dict[int, int]:
+        """Index of a called graph to the smallest of its calls' `gap_bytes`: a workspace up to this
+        size needs no memory of its own."""
+        found: dict[int, int] = {}
+        for step, size in zip(self.steps, self.gap_bytes, strict=False):
+            if step.kind == "call":
+                graph = self.calls[step.number].graph
+                found[graph] = min(size, found.get(graph, size))
+        return found
 
     def to_json(self) -> str:
         """The text of manifest.json. The inverse of `manifest_reader.read_manifest`."""

@@ -168,6 +168,22 @@ def _check_offsets(manifest: Manifest, document: Document) -> None:
         end = offsets[index] + outputs[index].bytes
 
 
+def _check_gaps(manifest: Manifest, document: Document) -> None:
+    """Checks that the gaps are in the arena."""
+    offsets, sizes = manifest.gap_offsets, manifest.gap_bytes
+    if len(offsets) != len(sizes):
+        problem = f"expected a number for each of {len(offsets)} gap_offsets, got {len(sizes)}"
+        raise document.error("gap_bytes", problem)
+    for index, (offset, size) in enumerate(zip(offsets, sizes, strict=True)):
+        last = manifest.arena_bytes - size
+        if offset % _ALIGNMENT or offset > last:
+            problem = (
+                f"expected a multiple of {_ALIGNMENT} up to {last}, where the gap ends with the "
+                f"arena, got {offset}"
+            )
+            raise document.error(f"gap_offsets[{index}]", problem)
+
+
 def _check(manifest: Manifest, document: Document) -> None:
     """Checks across fields: names are unique, indices are in range, required members are listed."""
     for name in ("inputs", "outputs", "weights", "prepared"):
@@ -204,11 +220,14 @@ def _check(manifest: Manifest, document: Document) -> None:
                 f"expected less than {len(listed)}, the number of {step.kind}s, got {step.number}"
             )
             raise document.error(f"steps[{index}].{step.kind}", problem)
-    if manifest.live and len(manifest.live) != len(manifest.steps):
-        problem = (
-            f"expected a number for each of {len(manifest.steps)} steps, got {len(manifest.live)}"
-        )
-        raise document.error("live", problem)
+    for name in ("live", "gap_offsets", "gap_bytes"):
+        values = getattr(manifest, name)
+        if values and len(values) != len(manifest.steps):
+            problem = (
+                f"expected a number for each of {len(manifest.steps)} steps, got {len(values)}"
+            )
+            raise document.error(name, problem)
+    _check_gaps(manifest, document)
     _check_offsets(manifest, document)
     weights = {spec.name for spec in manifest.weights}
     for key, names in (("constants", manifest.constants), ("aliases", manifest.aliases.values())):

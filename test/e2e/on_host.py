@@ -109,7 +109,15 @@ def on_host(
     names = re.findall(r"gpu\.func @(\w+)\(", text)
     head, _, kernels = text.partition("  gpu.module @kernels")
     # Programs for the CPU write outputs to memory of their own, not to the arena.
-    for key in ("kernels", "live", "output_offsets", "outside", "steps"):
+    for key in (
+        "kernels",
+        "live",
+        "gap_offsets",
+        "gap_bytes",
+        "output_offsets",
+        "outside",
+        "steps",
+    ):
         head = _without(head, key)
     lines: list[str] = []
     for number, line in enumerate(head.splitlines()):

@@ -55,6 +55,7 @@ CUDA = affine_manifest(
     cudnn=Cudnn(91900, 90000, "float16"),
 )
 
+WITH_GAPS = replace(CUDA, arena_bytes=1000, gap_offsets=(0, 512, 0), gap_bytes=(1000, 488, 0))
 IN_ARENA = replace(
     CUDA,
     outputs=tuple(TensorSpec(name, (100,), "float32") for name in "ab"),
@@ -99,6 +100,7 @@ WITH_STRIDES = affine_manifest(
     [
         CUDA,
         IN_ARENA,
+        WITH_GAPS,
         WITH_KERNEL,
         WITH_MAP,
         ONLY_KERNEL,
@@ -124,6 +126,32 @@ def test_round_trip(manifest: Manifest) -> None:
 def test_offsets_of_outputs(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ArtifactError) as caught:
         read_manifest(replace(IN_ARENA, **change).to_json())
+    assert message in str(caught.value)
+
+
+def test_smallest_gap_of_each_graph() -> None:
+    steps = (Step("call", 0), Step("kernel", 0), Step("call", 1), Step("call", 2))
+    calls = tuple(Call(graph, "model.py:1") for graph in (0, 1, 0))
+    manifest = replace(CUDA, calls=calls, steps=steps, gap_bytes=(512, 8, 300, 256))
+    assert manifest.graph_gaps == {0: 256, 1: 300}
+    assert CUDA.graph_gaps == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"gap_offsets": (0, 256, 0), "gap_bytes": (1000, 745, 0)},
+            "gap_offsets[1]: expected a multiple of 256 up to 255, where the gap ends with the "
+            "arena, got 256",
+        ),
+        ({"gap_offsets": (0, 8, 0)}, "gap_offsets[1]: expected a multiple of 256 up to 512"),
+        ({"gap_bytes": (1001, 0, 0)}, "gap_offsets[0]: expected a multiple of 256 up to -1"),
+    ],
+)
+def test_gaps_are_in_the_arena(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArtifactError) as caught:
+        read_manifest(replace(WITH_GAPS, **change).to_json())
     assert message in str(caught.value)
 
 
@@ -267,6 +295,12 @@ def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (put("steps.2.copy", -1), "steps[2].copy: expected an integer from 0 to 2**63 - 1, got -1"),
         (put("steps.2", {"wait": 1}), "steps[2].call: is missing, expected an integer"),
         (put("live", [64, 128]), "live: expected a number for each of 3 steps, got 2"),
+        (put("gap_offsets", [0]), "gap_offsets: expected a number for each of 3 steps, got 1"),
+        (
+            put("gap_bytes", [0] * 3),
+            "gap_bytes: expected a number for each of 0 gap_offsets, got 3",
+        ),
+        (put("gap_bytes", [-1]), "gap_bytes: expected a list of integers from 0 to 2**63 - 1"),
         (put("steps.2.call", 0), "steps[2].copy: is not a field of this format version, got 64"),
         (
             put("graphs.0.tensors.0.strides", [2**62, 2**62]),
