@@ -104,6 +104,7 @@ def choose(
     calls: Sequence[int],
     watch: FakeStopwatch,
     arena_bytes: int = 0,
+    gap: int = 0,
 ) -> tuple[list[int], list[str]]:
     """Chooses plans of graphs, by name, in a program that calls graphs by index. Graphs of the same
     first letter are similar. Returns the place of each graph's plan, and what was compared."""
@@ -115,6 +116,7 @@ def choose(
                 SimpleNamespace(name=name, ops=(name[0],), tensors=tensors) for name in finalists
             ],
             calls=[SimpleNamespace(graph=index) for index in calls],
+            graph_gaps=dict.fromkeys(calls, gap),
             arena_bytes=arena_bytes,
             inputs=[],
             own_outputs=[],
@@ -186,3 +188,10 @@ def test_a_large_workspace_must_save_a_hundredth(
     watch = FakeStopwatch(**{"0": [microseconds], "1": [1000.0]})
     finalists = {"graph": [plan(each, 500.0, size) for each, size in enumerate(workspaces)]}
     assert choose(finalists, [0], watch, arena)[0] == [place]
+
+
+@pytest.mark.parametrize(("gap", "place"), [(64 * MIB, 0), (63 * MIB, 1)])
+def test_a_workspace_in_the_arena_is_not_large(gap: int, place: int) -> None:
+    watch = FakeStopwatch(**{"0": [993.0], "1": [1000.0]})
+    finalists = {"graph": [plan(0, 500.0, 64 * MIB), plan(1, 500.0, 0)]}
+    assert choose(finalists, [0], watch, 100 * MIB, gap)[0] == [place]

@@ -211,7 +211,8 @@ def _above_bound(manifest: Manifest) -> str:
 
 def _device_memory(artifact: Artifact) -> str:
     """The device memory of a run: its buffers, which live as long as the program, and the largest
-    workspace of the plans in the artifact. Calls that run concurrently have a workspace each."""
+    workspace of the plans in the artifact that does not fit in the arena during its calls. Calls
+    that run concurrently have a workspace each."""
     from convoy_runtime.inspection import shipped_plans
 
     manifest = artifact.manifest
@@ -222,9 +223,14 @@ def _device_memory(artifact: Artifact) -> str:
     }
     if manifest.own_outputs:
         parts["outputs"] = sum(spec.bytes for spec in manifest.own_outputs)
-    workspaces = [plan.report.workspace_bytes for plan in shipped_plans(artifact)]
+    gaps = {manifest.graphs[index].name: size for index, size in manifest.graph_gaps.items()}
+    workspaces = [
+        0 if size <= gaps.get(plan.report.graph, 0) else size
+        for plan in shipped_plans(artifact)
+        for size in [plan.report.workspace_bytes]
+    ]
     if workspaces:
-        parts["largest workspace"] = max(workspaces)
+        parts["largest workspace outside of the arena"] = max(workspaces)
     listed = ", ".join(f"{name} {size / 1e6:.2f} MB" for name, size in parts.items())
     unknown = "" if workspaces else "; workspaces are known once the artifact has plans"
     return f"device memory {sum(parts.values()) / 1e6:.2f} MB: {listed}{unknown}"

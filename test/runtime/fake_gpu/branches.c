@@ -2,8 +2,11 @@
 // a0 = f(a2), y0 = a0, y1 = a3, where f is the graph of conv.c and a0 to a3 are slots of the arena.
 // The call that writes a3 depends on neither a1 nor a2; the last f depends on it.
 #define convoy_main conv_main
+#ifndef ARENA
+#define ARENA 1024
+#endif
 #ifndef SIZES
-#define SIZES 13, 1024, 64, 1, 16, 2, 16, 16, 2, 16, 16, 2, 16, 16
+#define SIZES 13, ARENA, 64, 1, 16, 2, 16, 16, 2, 16, 16, 2, 16, 16
 #endif
 #include "../conv.c"
 #undef convoy_main

@@ -18,7 +18,7 @@ import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy_runtime import ArtifactError
 from convoy_runtime.cuda.driver.memory import Allocation
-from convoy_runtime.cuda.graphs import forms
+from convoy_runtime.cuda.graphs import arena_gaps, arrangement, forms
 from convoy_runtime.cuda.graphs.capture import Stopwatch, capture
 from convoy_runtime.cuda.graphs.dependencies import CaptureDependencyRewriter
 from convoy_runtime.cuda.graphs.streams import Order, serial_order
@@ -38,10 +38,10 @@ def branches(tmp_path: Path, compile_c: Callable[..., bytes]) -> Callable[..., P
         calls=tuple(Call(0, f"model.py:{line}") for line in range(12, 17)),
     )
 
-    def write(*flags: str, steps: tuple[Step, ...] = ()) -> Path:
+    def write(*flags: str, **changes: Any) -> Path:
         write_artifact(
             tmp_path / "branches",
-            replace(manifest, steps=steps),
+            replace(manifest, **changes),
             {"native.so": compile_c("fake_gpu/branches.c", *flags)},
             zeros(manifest),
         )
@@ -203,13 +203,13 @@ def test_missing_dependency_is_detected(
 ) -> None:
     fake_cudnn.fake_offer(2)
     path = branches()
-    right = forms.order_of
+    right = arrangement.order_of
 
     def wrong(*arguments: Any, lanes: int) -> Order:
         order = right(*arguments, lanes=lanes)
         return replace(order, after=(*order.after[:2], (), *order.after[3:]))
 
-    monkeypatch.setattr(forms, "order_of", wrong)
+    monkeypatch.setattr(arrangement, "order_of", wrong)
     with convoy_runtime.load(path, plan_cache=False) as program:
         assert not runs_right(program)  # type: ignore[arg-type]
     # With measurements, the form is not faster but wrong.
@@ -236,6 +236,77 @@ def test_concurrent_calls_need_more_memory(
         fake_cudnn.fake_workspace(ctypes.c_int64(512))
 
 
+def store_form(path: Path, cache: Path, form: object) -> None:
+    """Tunes an artifact, and replaces the form in the cache."""
+    with convoy_runtime.load(path, plan_cache=cache, tune="quick"):
+        pass
+    for file in (cache / "plans").iterdir():
+        content = json.loads(file.read_text())
+        for record in content["records"]:
+            if "form" in record["report"]:
+                record["report"]["form"] = form
+        file.write_text(json.dumps(content))
+
+
+def arena_with_gaps(sizes: list[int]) -> dict[str, Any]:
+    """The fields of a manifest whose arena has 512 bytes that no call uses behind the slots."""
+    steps = (*(Step("call", call) for call in range(5)), Step("copy", 16), Step("copy", 16))
+    return {
+        "steps": steps,
+        "arena_bytes": 1536,
+        "gap_offsets": (1024,) * 7,
+        "gap_bytes": tuple(sizes),
+    }
+
+
+@pytest.mark.parametrize(
+    ("branches_form", "gaps", "workspaces"),
+    [
+        ("none", [512] * 7, []),
+        # Calls 1 and 2 may run beside call 3, which therefore has memory of its own.
+        ("all", [512] * 7, [3]),
+        # The workspace does not fit in two calls, which share memory, in two lanes.
+        ("none", [512, 256, 512, 256, 512, 0, 0], [1]),
+        ("all", [512, 256, 512, 256, 512, 0, 0], [1, 3]),
+    ],
+)
+def test_workspaces_in_the_arena(
+    branches: Callable[..., Path],
+    fake_cudnn: ctypes.CDLL,
+    tmp_path: Path,
+    branches_form: str,
+    gaps: list[int],
+    workspaces: list[int],
+) -> None:
+    fake_cudnn.fake_offer(2)
+    path = branches("-DARENA=1536", **arena_with_gaps(gaps))
+    store_form(path, tmp_path, {"branches": branches_form, "clear_once": False})
+    with convoy_runtime.load(path, plan_cache=tmp_path, poison=True) as program:
+        assert isinstance(program, CudaProgram)
+        assert runs_right(program)
+        assert program._loaded.buffers.program_memory.workspace.size == 512 * len(workspaces)
+
+
+def test_large_workspaces_in_the_arena(
+    branches: Callable[..., Path],
+    fake_cudnn: ctypes.CDLL,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All calls have the same workspace, and therefore wait for each other."""
+    fake_cudnn.fake_offer(2)
+    monkeypatch.setattr(arena_gaps, "LARGE_WORKSPACE", 0)
+    path = branches("-DARENA=1536", **arena_with_gaps([512] * 7))
+    store_form(path, tmp_path, {"branches": "all", "clear_once": False})
+    with convoy_runtime.load(path, plan_cache=tmp_path, poison=True) as program:
+        assert isinstance(program, CudaProgram)
+        assert program.form == "calls side by side"
+        assert runs_right(program)
+        assert program._loaded.buffers.program_memory.workspace.size == 0
+        # A call takes 3 microseconds, a copy 1. Without waits, calls 1 and 2 are beside call 3.
+        assert launched_microseconds(program) == pytest.approx(16)
+
+
 @pytest.mark.parametrize(
     ("form", "microseconds", "expected_form"),
     [
@@ -259,14 +330,7 @@ def test_stored_forms(
 ) -> None:
     fake_cudnn.fake_offer(2)
     path = branches()
-    with convoy_runtime.load(path, plan_cache=tmp_path, tune="quick"):
-        pass
-    for file in (tmp_path / "plans").iterdir():
-        content = json.loads(file.read_text())
-        for record in content["records"]:
-            if "form" in record["report"]:
-                record["report"]["form"] = form
-        file.write_text(json.dumps(content))
+    store_form(path, tmp_path, form)
     with convoy_runtime.load(path, plan_cache=tmp_path) as program:
         assert isinstance(program, CudaProgram)
         assert program.form == expected_form

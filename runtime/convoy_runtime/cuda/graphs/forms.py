@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 from weakref import WeakKeyDictionary, WeakSet
 
 from convoy_runtime._native import MEMBER, NativeLibrary
@@ -22,19 +22,17 @@ from convoy_runtime.manifest import MANIFEST, Manifest, Step
 from convoy_runtime.timings import part
 from convoy_runtime.value_types import value_type
 
+from .arena_gaps import ArenaGaps
+from .arrangement import Arrangement, Branches
 from .calls import Calls, Trace, TracedCall
 from .capture import Captured
 from .dependencies import CLEARED_BYTES, Enqueue, capture_in_order, clearing_calls
-from .streams import Access, Order, Range, large_alone, order_of, serial_order, workspaces_of
+from .streams import Order, Range, Workspaces, serial_order, workspaces_of
 
 __all__ = ["SERIAL", "Arguments", "Form", "ProgramCapture"]
 
-#: The most calls with a workspace that run concurrently. Each needs its own workspace.
-_MAX_LANES: Final = 4
 #: The fewest memset nodes that are worth replacing by one.
 _MIN_CLEARED: Final = 2
-#: Bytes that a multiprocessor writes at a time: a tile of 128 x 128 halves.
-_TILE_BYTES: Final = 128 * 128 * 2
 
 
 @value_type(frozen=True, slots=True)
@@ -42,12 +40,11 @@ class Form:
     """The form of a captured program.
 
     Attributes:
-        branches: The calls that may run concurrently: `none`; `small`, those that write less than
-            one tile per multiprocessor and leave multiprocessors idle; or `all`.
+        branches: The calls that may run concurrently.
         clear_once: Whether one memset at the start replaces those at the start of plans.
     """
 
-    branches: Literal["none", "small", "all"] = "none"
+    branches: Branches = "none"
     clear_once: bool = False
 
     def __str__(self) -> str:
@@ -141,42 +138,41 @@ class ProgramCapture:
         self._arguments = arguments
         trace = Trace(manifest)
         self._run(trace)
-        self._accesses, self._graphs = trace.accesses, trace.graphs
+        self._graphs = trace.graphs
         self.calls = trace.calls
         _check_steps(manifest, trace.calls)
+        self._arrangement = Arrangement(
+            trace.accesses,
+            ArenaGaps(manifest, arguments.arena),
+            device.attribute("MULTIPROCESSOR_COUNT"),
+        )
         #: The code of plans that have run, and whose modules are therefore loaded.
         self._warm: WeakSet[object] = WeakSet()
         self._has_run = False
         #: Whether a plan begins by clearing a part of its workspace, by its code.
         self._clears: WeakKeyDictionary[object, bool] = WeakKeyDictionary()
-        self._wave_bytes = device.attribute("MULTIPROCESSOR_COUNT") * _TILE_BYTES
 
     def default(self, plans: Mapping[int, Plan]) -> Form:
         """Returns the form for plans that were never measured together: small calls run
         concurrently, and memset nodes are replaced if possible."""
-        sizes = self._sizes(plans)
-        branches: Literal["none", "small"] = (
-            "none" if self._order(Form("small"), sizes).serial else "small"
-        )
-        return Form(branches, clear_once=bool(self._clearing(plans, sizes)))
+        branches: Branches = "none" if self.order(plans, Form("small")).serial else "small"
+        return Form(branches, clear_once=bool(self._clearing(plans, self._sizes(plans))))
 
     def forms(self, plans: Mapping[int, Plan]) -> list[Form]:
         """Returns the forms that differ on these plans, SERIAL first."""
-        sizes = self._sizes(plans)
         found = [SERIAL]
-        orders: list[Order] = [self._order(SERIAL, sizes)]
+        orders = [self.order(plans, SERIAL)]
         for form in (Form("small"), Form("all")):
-            if (order := self._order(form, sizes)) not in orders:
+            if (order := self.order(plans, form)) not in orders:
                 orders.append(order)
                 found.append(form)
-        if self._clearing(plans, sizes):
+        if self._clearing(plans, self._sizes(plans)):
             found += [replace(form, clear_once=True) for form in found]
         return found
 
     def workspace_bytes(self, plans: Mapping[int, Plan], form: Form) -> int:
         """Returns the size of the workspaces in this form. Raises CudaError."""
-        sizes = self._sizes(plans)
-        return workspaces_of(sizes, *self._arranged(plans, form, sizes)).size
+        return self._arranged(plans, form)[1].size
 
     @part("first run")
     def first_run(self, plans: Mapping[int, Plan], form: Form, memory: Allocation) -> None:
@@ -191,8 +187,7 @@ class ProgramCapture:
         Raises:
             CudaError: The driver fails.
         """
-        sizes = self._sizes(plans)
-        layout = workspaces_of(sizes, *self._arranged(plans, form, sizes))
+        _, layout = self._arranged(plans, form)
         self._warm_up(plans, layout.at(memory.pointer))
 
     @part("first run")
@@ -218,9 +213,7 @@ class ProgramCapture:
         Raises:
             CudaError: The driver fails, e.g. because the device has no memory for the workspaces.
         """
-        sizes = self._sizes(plans)
-        order, own = self._arranged(plans, form, sizes)
-        layout = workspaces_of(sizes, order, own)
+        order, layout = self._arranged(plans, form)
         if memory is None:
             memory = Allocation(self._device, layout.size)
         spans, cleared = (
@@ -233,7 +226,7 @@ class ProgramCapture:
             order,
             spans,
             self._enqueue(plans, spans),
-            own=own,
+            own=layout.own,
             cleared=cleared,
             memory=memory,
             first=first,
@@ -241,16 +234,13 @@ class ProgramCapture:
 
     def order(self, plans: Mapping[int, Plan], form: Form) -> Order:
         """Returns the order of the calls with these plans in this form."""
-        return self._arranged(plans, form, self._sizes(plans))[0]
+        return self._arranged(plans, form)[0]
 
-    def _arranged(
-        self, plans: Mapping[int, Plan], form: Form, sizes: Sequence[int]
-    ) -> tuple[Order, list[int]]:
-        """Returns the order of the calls, and those whose workspaces are cleared at the start."""
+    def _arranged(self, plans: Mapping[int, Plan], form: Form) -> tuple[Order, Workspaces]:
+        """Returns the order of the calls, and their workspaces."""
+        sizes = self._sizes(plans)
         own = self._clearing(plans, sizes) if form.clear_once else []
-        return self._order(
-            form, [0 if index in own else size for index, size in enumerate(sizes)]
-        ), own
+        return self._arrangement.arrange(form.branches, sizes, own)
 
     def _clearing(self, plans: Mapping[int, Plan], sizes: Sequence[int]) -> list[int]:
         """Returns the calls that begin by clearing a part of their workspaces, limited to
@@ -292,20 +282,6 @@ class ProgramCapture:
         self._queue.driver.call("cuStreamSynchronize", self._queue.stream)
         self._warm.update(plan.code for plan in plans.values())
         self._has_run = True
-
-    def _order(self, form: Form, sizes: Sequence[int]) -> Order:
-        if form.branches == "none":
-            return serial_order(len(sizes))
-        accesses = self._accesses
-
-        def large(access: Access) -> bool:
-            return access.written_bytes >= self._wave_bytes
-
-        return order_of(
-            large_alone(accesses, large) if form.branches == "small" else accesses,
-            sizes,
-            lanes=_MAX_LANES,
-        )
 
     def _sizes(self, plans: Mapping[int, Plan]) -> list[int]:
         return [

@@ -8,7 +8,8 @@ sizes are in bytes. No device is needed.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from convoy_runtime.cuda.driver.memory import ALIGNMENT
 from convoy_runtime.value_types import value_type
@@ -22,6 +23,7 @@ __all__ = [
     "Workspaces",
     "large_alone",
     "order_of",
+    "reach_of",
     "serial_order",
     "workspaces_of",
 ]
@@ -49,7 +51,7 @@ class Access:
 
 #: The access of a call that runs alone: it waits for all previous calls, and all later calls wait
 #: for it.
-EVERYTHING = Access((), ((0, 1 << 64),))
+EVERYTHING = Access((), ((0, (1 << 64) - 1),))
 
 
 @value_type(frozen=True, slots=True)
@@ -133,6 +135,14 @@ def order_of(accesses: Sequence[Access], workspaces: Sequence[int], *, lanes: in
     return Order(tuple(after), tuple(lane_of))
 
 
+def reach_of(accesses: Sequence[Access]) -> list[int]:
+    """Returns the calls that each call must follow, as bits: bit j of number i for call j."""
+    reach: list[int] = []
+    for before in _hazards(accesses):
+        reach.append(_reach(before, reach))
+    return reach
+
+
 def _reach(before: set[int], reach: Sequence[int]) -> int:
     found = 0
     for call in before:
@@ -186,25 +196,36 @@ class Workspaces:
         parts: The part of each call, relative to the first byte.
         own: The calls whose part no other call uses.
         own_bytes: The size of the leading bytes that hold the parts of `own`.
+        elsewhere: The workspaces outside of the allocation: index of a call to its addresses.
     """
 
     size: int
     parts: tuple[Range, ...]
     own: tuple[int, ...]
     own_bytes: int
+    elsewhere: Mapping[int, Range]
 
     def at(self, pointer: int) -> list[Range]:
-        """Returns the parts of an allocation at `pointer`."""
-        return [(pointer + begin, pointer + end) for begin, end in self.parts]
+        """Returns the workspaces, with those in an allocation at `pointer`."""
+        return [
+            self.elsewhere.get(call, (pointer + begin, pointer + end))
+            for call, (begin, end) in enumerate(self.parts)
+        ]
 
 
-def workspaces_of(sizes: Sequence[int], order: Order, own: Sequence[int] = ()) -> Workspaces:
+def workspaces_of(
+    sizes: Sequence[int],
+    order: Order,
+    own: Sequence[int] = (),
+    elsewhere: Mapping[int, Range] = MappingProxyType({}),
+) -> Workspaces:
     """Lays out the workspaces of all calls.
 
     Args:
         sizes: The size of each call's workspace in bytes.
         order: The order of the calls.
         own: The calls that get a separate part.
+        elsewhere: The workspaces outside of the allocation: index of a call to its addresses.
 
     Returns:
         A layout with a part for each call in `own`, then a part for each lane, of the size of its
@@ -214,6 +235,7 @@ def workspaces_of(sizes: Sequence[int], order: Order, own: Sequence[int] = ()) -
     def aligned(size: int) -> int:
         return -(-size // ALIGNMENT) * ALIGNMENT
 
+    sizes = [0 if call in elsewhere else size for call, size in enumerate(sizes)]
     end, place = 0, dict[int, int]()
     for call in own:
         place[call] = end
@@ -231,7 +253,7 @@ def workspaces_of(sizes: Sequence[int], order: Order, own: Sequence[int] = ()) -
         place[call] if call in place else begin[lane] for call, lane in enumerate(order.lanes)
     ]
     parts = tuple((first, first + aligned(size)) for first, size in zip(begins, sizes, strict=True))
-    return Workspaces(end, parts, tuple(own), own_bytes)
+    return Workspaces(end, parts, tuple(own), own_bytes, elsewhere)
 
 
 def large_alone(accesses: Sequence[Access], large: Callable[[Access], bool]) -> list[Access]:

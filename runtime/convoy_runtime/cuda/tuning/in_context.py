@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 
 from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch
 from convoy_runtime.cuda.graphs.forms import Form
@@ -60,7 +61,9 @@ def choose_in_context(
     """
     calls = Counter(site.graph for site in context.manifest.calls)
     is_large = has_large_workspace(context.manifest)
-    finalists = {index: sorted(plans, key=is_large) for index, plans in finalists.items()}
+    finalists = {
+        index: sorted(plans, key=partial(is_large, index)) for index, plans in finalists.items()
+    }
 
     def share(index: int) -> float:
         return calls[index] * (finalists[index][0].report.trials[0].microseconds or 0.0)
@@ -86,7 +89,8 @@ def choose_in_context(
             others = f" and {more} similar graph{'s' if more > 1 else ''}" if more else ""
             context.report_progress(f"{names[0]}{others} in the whole program", done, len(changes))
             larger = any(
-                is_large(plan) and not is_large(chosen[index]) for index, plan in change.items()
+                is_large(index, plan) and not is_large(index, chosen[index])
+                for index, plan in change.items()
             )
             other = program.capture({**chosen, **change}, _COMPARED_FORM)
             try:

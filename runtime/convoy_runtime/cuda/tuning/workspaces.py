@@ -18,16 +18,22 @@ _LARGE_SHARE: Final = 0.15
 _GRANULARITY: Final = 2 << 20
 
 
-def has_large_workspace(manifest: Manifest) -> Callable[[Plan], bool]:
-    """Returns a function that tells whether a plan's workspace is large beside a program.
+def has_large_workspace(manifest: Manifest) -> Callable[[int, Plan], bool]:
+    """Returns a function that tells whether a plan's workspace is large beside a program. One that
+    fits into a gap of the arena in each call takes no memory.
 
     Args:
         manifest: The program. Its activations, weights, inputs and outputs are counted.
 
     Returns:
-        The function.
+        The function. Its arguments are the index of a graph, and a plan for it.
     """
     tensors = (*manifest.inputs, *manifest.own_outputs, *manifest.prepared)
     memory = manifest.arena_bytes + sum(spec.bytes for spec in tensors)
     limit = max(_GRANULARITY, int(_LARGE_SHARE * memory))
-    return lambda plan: plan.report.workspace_bytes > limit
+    gaps = manifest.graph_gaps
+
+    def is_large(graph: int, plan: Plan) -> bool:
+        return plan.report.workspace_bytes > max(limit, gaps.get(graph, 0))
+
+    return is_large
