@@ -259,7 +259,9 @@ def TcpFoldScaleIntoConvPass : StaticShapesPass<"tcp-fold-scale-into-conv", "::m
     A multiplication or division by one number per output channel is folded into the weights of the
     preceding convolution or matrix product, also across a bias between the two. Additions of weights
     that follow each other after it become one. Does not apply if another op uses the unscaled value.
-    Weights of less than 32 bits are multiplied in f32.
+    Weights of less than 32 bits are multiplied in f32. Where the number is near 1 (0.9995 in a batch
+    norm with eps 1e-3 and no training), rounding the products back would change all weights in the
+    same direction. There, half of a unit in the last place is first added and subtracted in turn.
 
     ```mlir
     %0 = tcp.conv2d %x, %w : ...

@@ -5,6 +5,7 @@
 
 #include "dialect/tcp/TcpShapes.h"
 #include "passes/Passes.h"
+#include "passes/normalize/WeightRounding.h"
 #include "passes/normalize/Weights.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -42,8 +43,10 @@ private:
 
   /// `value` in at least f32; skips a preceding cast from f32.
   Value widen(Value value);
-  /// Computes `lhs Op rhs` of weights in at least f32.
-  template <typename Op> Value compute(Location loc, Value lhs, Value rhs);
+  /// Computes `lhs Op rhs` of weights in at least f32. With `channel`, `lhs` has filters, and `rhs`
+  /// a factor for each index of this dim of it.
+  template <typename Op>
+  Value compute(Location loc, Value lhs, Value rhs, std::optional<int64_t> channel = {});
 
   WeightValues weights;
   OpBuilder builder;
@@ -95,13 +98,24 @@ Value Folder::widen(Value value) {
   return CastOp::create(builder, value.getLoc(), wide, value);
 }
 
-template <typename Op> Value Folder::compute(Location loc, Value lhs, Value rhs) {
+/// Whether a value of f32 is a narrower one that was cast.
+static bool isCastFromNarrow(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  auto cast = value.getDefiningOp<CastOp>();
+  return cast && isNarrowFloat(cast.getInput().getType());
+}
+
+template <typename Op>
+Value Folder::compute(Location loc, Value lhs, Value rhs, std::optional<int64_t> channel) {
   Type element = getElementTypeOrSelf(lhs.getType());
   lhs = widen(lhs), rhs = widen(rhs);
   SmallVector<int64_t> shape = *broadcastShape({shapeOf(lhs), shapeOf(rhs)});
   Value result = Op::create(builder, loc, withShape(lhs.getType(), shape), lhs, rhs);
   if (getElementTypeOrSelf(result.getType()) == element)
     return result;
+  if (channel && isCastFromNarrow(lhs))
+    result = withoutRoundingBias(builder, loc, result, rhs, cast<FloatType>(element), *channel);
   return CastOp::create(builder, loc, withElementType(result.getType(), element), result);
 }
 
@@ -138,7 +152,7 @@ template <typename Op> bool Folder::foldScale(Op op) {
     shape[0] = shapeOf(scale)[channel];
     factor = ReshapeOp::create(builder, op.getLoc(), withShape(scale.getType(), shape), scale);
   }
-  Value scaled = compute<Op>(op.getLoc(), anchor->getOperand(1), factor);
+  Value scaled = compute<Op>(op.getLoc(), anchor->getOperand(1), factor, conv ? 0 : rank - 1);
   // Insert at the scale, because it may be defined after the anchor.
   builder.setInsertionPoint(op);
   Value result =

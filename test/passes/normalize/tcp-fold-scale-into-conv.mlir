@@ -157,7 +157,17 @@ func.func @half(%x: tensor<2x8xf16> {tcp.input = "x"}, %w: tensor<8x4xf16> {tcp.
   // CHECK-DAG: %[[WF:.*]] = tcp.cast %[[W]] : tensor<8x4xf16> -> tensor<8x4xf32>
   // CHECK-DAG: %[[R:.*]] = tcp.reshape %[[S]] : tensor<4xf32> -> tensor<1x4xf32>
   // CHECK: %[[F:.*]] = tcp.mul %[[WF]], %[[R]]
-  // CHECK-NEXT: %[[FH:.*]] = tcp.cast %[[F]] : tensor<8x4xf32> -> tensor<8x4xf16>
+  // Where the scale is near 1, products are rounded up and down in turn.
+  // CHECK-NEXT: %[[A:.*]] = tcp.abs %[[R]]
+  // CHECK-NEXT: %[[B:.*]] = tcp.polynomial %[[A]] {coefficients = array<f64: -1.000000e+00, 1.000000e+00>}
+  // CHECK-NEXT: %[[C:.*]] = tcp.abs %[[B]]
+  // CHECK-NEXT: %[[D:.*]] = tcp.polynomial %[[C]] {coefficients = array<f64: -9.765625E-4, 3.250000e+01, -1.638400e+04>}
+  // CHECK-NEXT: %[[E:.*]] = tcp.clamp %[[D]] {max_float = 3.45266977E-4 : f32, min_float = 0.000000e+00 : f32}
+  // CHECK-NEXT: %[[SPREAD:.*]] = arith.constant dense<{{\[\[}}-8.750000e-01], [3.750000e-01], [-3.750000e-01], [8.750000e-01], [1.250000e-01], [-6.250000e-01], [6.250000e-01], [-1.250000e-01]]>
+  // CHECK-NEXT: %[[G:.*]] = tcp.mul %[[SPREAD]], %[[E]] : tensor<8x1xf32>, tensor<1x4xf32> -> tensor<8x4xf32>
+  // CHECK-NEXT: %[[H:.*]] = tcp.polynomial %[[G]] {coefficients = array<f64: 1.000000e+00, 1.000000e+00>}
+  // CHECK-NEXT: %[[I:.*]] = tcp.mul %[[F]], %[[H]]
+  // CHECK-NEXT: %[[FH:.*]] = tcp.cast %[[I]] : tensor<8x4xf32> -> tensor<8x4xf16>
   // CHECK-NEXT: tcp.matmul %[[X]], %[[FH]]
   // CHECK-NEXT: return
   %0 = tcp.matmul %x, %w : tensor<2x8xf16>, tensor<8x4xf16> -> tensor<2x4xf16>
@@ -165,4 +175,27 @@ func.func @half(%x: tensor<2x8xf16> {tcp.input = "x"}, %w: tensor<8x4xf16> {tcp.
   %r = tcp.reshape %h : tensor<4xf16> -> tensor<1x4xf16>
   %1 = tcp.mul %0, %r : tensor<2x4xf16>, tensor<1x4xf16> -> tensor<2x4xf16>
   return %1 : tensor<2x4xf16>
+}
+
+// Weights that are rounded to f16 once have no bias. A large filter has one change for each index of its largest dim, and a
+// depthwise one for each element.
+// CHECK-LABEL: func.func @rounded_once
+// CHECK-NOT: tcp.abs
+func.func @rounded_once(%x: tensor<2x8xf16> {tcp.input = "x"}, %w: tensor<8x4xf32> {tcp.weight = "w"}, %s: tensor<1x4xf32> {tcp.weight = "s"}) -> tensor<2x4xf16> {
+  %h = tcp.cast %w : tensor<8x4xf32> -> tensor<8x4xf16>
+  %0 = tcp.matmul %x, %h : tensor<2x8xf16>, tensor<8x4xf16> -> tensor<2x4xf16>
+  %r = tcp.cast %s : tensor<1x4xf32> -> tensor<1x4xf16>
+  %1 = tcp.mul %0, %r : tensor<2x4xf16>, tensor<1x4xf16> -> tensor<2x4xf16>
+  return %1 : tensor<2x4xf16>
+}
+
+// CHECK-LABEL: func.func @large_filter
+// CHECK: arith.constant dense<{{.*}}> : tensor<1x1030x1x1xf32>
+// CHECK: arith.constant dense<{{.*}}> : tensor<1x1x3x3xf32>
+func.func @large_filter(%x: tensor<1x1030x8x8xbf16> {tcp.input = "x"}, %w: tensor<4x1030x3x3xbf16> {tcp.weight = "w"}, %d: tensor<4x1x3x3xbf16> {tcp.weight = "d"}, %s: tensor<1x4x1x1xbf16> {tcp.weight = "s"}) -> tensor<1x4x4x4xbf16> {
+  %0 = tcp.conv2d %x, %w {stride = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, groups = 1 : i64} : tensor<1x1030x8x8xbf16>, tensor<4x1030x3x3xbf16> -> tensor<1x4x6x6xbf16>
+  %1 = tcp.mul %0, %s : tensor<1x4x6x6xbf16>, tensor<1x4x1x1xbf16> -> tensor<1x4x6x6xbf16>
+  %2 = tcp.conv2d %1, %d {stride = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, dilation = array<i64: 1, 1>, groups = 4 : i64} : tensor<1x4x6x6xbf16>, tensor<4x1x3x3xbf16> -> tensor<1x4x4x4xbf16>
+  %3 = tcp.div %2, %s : tensor<1x4x4x4xbf16>, tensor<1x4x1x1xbf16> -> tensor<1x4x4x4xbf16>
+  return %3 : tensor<1x4x4x4xbf16>
 }
