@@ -53,6 +53,11 @@ def test_calls_side_by_side_do_not_wait() -> None:
     }
 
 
+def test_no_calls() -> None:
+    assert without_waits([], {}) == {}
+    assert without_waits([call([A], B)], {}) == {}
+
+
 def test_layout() -> None:
     order = order_of([call([A], B), call([A], C), call([A], D)], [0, 10, 10], lanes=2)
     layout = workspaces_of([1 << 20, 10, 10], order, [2], {0: (4096, 4096 + (1 << 20))})

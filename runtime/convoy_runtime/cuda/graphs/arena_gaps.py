@@ -60,6 +60,8 @@ def without_waits(accesses: Sequence[Access], places: Mapping[int, Range]) -> di
     Returns:
         The selected places.
     """
+    if not places:
+        return {}
     reach = reach_of(accesses)
     users = [
         (call, *span)
