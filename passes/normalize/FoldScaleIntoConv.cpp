@@ -98,7 +98,8 @@ Value Folder::widen(Value value) {
   return CastOp::create(builder, value.getLoc(), wide, value);
 }
 
-/// Whether a value of f32 is a narrower one that was cast.
+/// Whether `value`, of f32, is the result of a cast from a narrower float type, or a reshape of
+/// one.
 static bool isCastFromNarrow(Value value) {
   while (auto reshape = value.getDefiningOp<ReshapeOp>())
     value = reshape.getInput();

@@ -31,9 +31,6 @@ static SmallVector<float> evenlySpread(int64_t count) {
 
 Value withoutRoundingBias(OpBuilder &builder, Location loc, Value product, Value factor,
                           FloatType type, int64_t channel) {
-  auto typeOf = [&](ArrayRef<int64_t> shape) {
-    return RankedTensorType::get(shape, builder.getF32Type());
-  };
   auto polynomial = [&](Value x, ArrayRef<double> coefficients) -> Value {
     return PolynomialOp::create(builder, loc, x.getType(), x,
                                 builder.getDenseF64ArrayAttr(coefficients));
@@ -64,9 +61,12 @@ Value withoutRoundingBias(OpBuilder &builder, Location loc, Value product, Value
 
   Value spread = arith::ConstantOp::create(
       builder, loc,
-      DenseElementsAttr::get(typeOf(shape), ArrayRef(evenlySpread(llvm::product_of(shape)))));
+      DenseElementsAttr::get(withShape(product.getType(), shape),
+                             ArrayRef(evenlySpread(llvm::product_of(shape)))));
   Value change = MulOp::create(
-      builder, loc, typeOf(*broadcastShape({shapeOf(spread), shapeOf(range)})), spread, range);
+      builder, loc,
+      withShape(product.getType(), *broadcastShape({shapeOf(spread), shapeOf(range)})), spread,
+      range);
   return MulOp::create(builder, loc, product.getType(), product, polynomial(change, {1.0, 1.0}));
 }
 
