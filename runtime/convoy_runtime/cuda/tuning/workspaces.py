@@ -19,14 +19,15 @@ _GRANULARITY: Final = 2 << 20
 
 
 def has_large_workspace(manifest: Manifest) -> Callable[[int, Plan], bool]:
-    """Returns a function that tells whether a plan's workspace is large beside a program. One that
-    fits into a gap of the arena in each call takes no memory.
+    """Returns a predicate for plans whose workspace is large in relation to the memory of the
+    program. A workspace that fits in the unused part of the arena during each call of its graph is
+    never large, because it takes no memory.
 
     Args:
         manifest: The program. Its activations, weights, inputs and outputs are counted.
 
     Returns:
-        The function. Its arguments are the index of a graph, and a plan for it.
+        The predicate. Its arguments are the index of a graph, and a plan for it.
     """
     tensors = (*manifest.inputs, *manifest.own_outputs, *manifest.prepared)
     memory = manifest.arena_bytes + sum(spec.bytes for spec in tensors)
