@@ -16,12 +16,14 @@ import pytest
 from runtime_fixtures import conv_graph
 
 from convoy_runtime._native import load_native
+from convoy_runtime.cuda.cudnn.configs import Config
 from convoy_runtime.cuda.cudnn.device_files import device_file, device_properties
 from convoy_runtime.cuda.cudnn.library import Cudnn
 from convoy_runtime.cuda.plans import build_worker
 from convoy_runtime.cuda.plans.build_pool import BuildPool, Built, Job
 from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.planner import Planner
+from convoy_runtime.cuda.tuning.levels import ALL
 from convoy_runtime.errors import CudnnError
 
 pytestmark = pytest.mark.usefixtures("cublaslt")
@@ -74,6 +76,41 @@ def test_plans_equal_those_of_this_process(cudnn: Cudnn, native: bytes, pool: Bu
         assert one.error == ""
     assert built[3].plan == built[4].plan == ""
     assert built[3].error.startswith("CUDNN_STATUS_")
+
+
+def test_only_some_plans_of_a_source_are_compiled(
+    cudnn: Cudnn, native: bytes, pool: BuildPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No engine compiles a kernel for this graph.
+    monkeypatch.setattr(Config, "compiles", property(lambda config: config.rank % 2 == 0))
+    device = device_properties(cudnn, device_file("h200", cudnn.version))
+    planner = Planner(cudnn, LoadOptions(), handle=None, device=device)
+    graph, build = conv_graph(), load_native(native).builder("conv_build")
+
+    def ranks(limit: int, most_compiled: int) -> tuple[list[int], list[str]]:
+        rejected: list[str] = []
+        with planner.builder.operation_graph(graph, build) as operations:
+            found = [
+                plan.report.rank
+                for plan in planner.candidates(
+                    graph,
+                    operations,
+                    rejected,
+                    ["A"],
+                    pool=pool,
+                    limit=limit,
+                    most_compiled=most_compiled,
+                )
+            ]
+        return sorted(found), [reason for reason in rejected if "many plans" in reason]
+
+    assert ranks(4, ALL) == ([0, 1, 2, 3], [])
+    # Rank 2 counts for the limit.
+    found, left = ranks(4, 1)
+    assert found == [0, 1, 3]
+    (reason,) = left
+    assert reason.endswith("the program has many plans to compile")
+    assert ranks(3, 0)[0] == [1]
 
 
 def test_plan_built_ahead_is_built_once(pool: BuildPool, monkeypatch: pytest.MonkeyPatch) -> None:

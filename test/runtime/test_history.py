@@ -11,7 +11,7 @@ from convoy_runtime.cuda.cudnn.configs import EngineSupport
 from convoy_runtime.cuda.plans.plan import Plan
 from convoy_runtime.cuda.tuning.candidates import Candidate
 from convoy_runtime.cuda.tuning.history import History
-from convoy_runtime.manifest import Graph, GraphAlternative
+from convoy_runtime.manifest import Graph, GraphAlternative, Products
 from convoy_runtime.plan_report import PlanReport
 
 GRAPH = conv_graph()
@@ -89,6 +89,31 @@ def test_engine_that_was_slow_for_other_graphs_is_skipped() -> None:
         GRAPH, [fast, candidate(4, 900.0, "TENSOR_CORE"), candidate(4, 30.0, "TENSOR_CORE")]
     )
     assert left_out(history) == {2, 3, 5}
+
+
+def test_an_exact_engine_that_would_take_long_is_skipped() -> None:
+    def conv(flops: int) -> Graph:
+        return replace(GRAPH, products=Products(flops, "float16"))
+
+    history = History()
+    fast = candidate(4, 20.0, "TENSOR_CORE")
+    # 1000 FLOPs a microsecond, as a candidate and as the reference only.
+    history.note(conv(1_000_000), [fast, candidate(1, 1000.0)], [candidate(2, 2000.0)])
+    assert history.exact_milliseconds(conv(49_000_000)) == {2: 98.0}
+    assert history.exact_milliseconds(conv(90_000_000)) == {1: 90.0, 2: 180.0}
+    assert history.slow_engines(conv(90_000_000)) == {
+        1: "would take 90 ms, at its highest speed in similar graphs",
+        2: "would take 180 ms, at its highest speed in similar graphs",
+    }
+    # Without products, or with other operations, nothing is known.
+    assert history.exact_milliseconds(GRAPH) == {}
+    assert history.exact_milliseconds(replace(conv(90_000_000), ops=("matmul",))) == {}
+    # The highest speed counts.
+    history.note(conv(2_000_000), [fast, candidate(1, 1000.0)])
+    assert history.exact_milliseconds(conv(90_000_000)) == {2: 180.0}
+    # An engine that was not slow for one graph may be the best one for another.
+    history.note(conv(1_000_000), [fast, candidate(2, 199.0)])
+    assert history.exact_milliseconds(conv(900_000_000)) == {1: 450.0}
 
 
 def test_engines_that_were_never_nearly_best_are_skipped_after_more_graphs() -> None:

@@ -12,7 +12,7 @@ from runtime_fixtures import conv_graph
 from convoy_runtime.cuda.tuning.levels import TUNE_LEVELS
 from convoy_runtime.cuda.tuning.lower_bounds import Speeds, memory_microseconds
 from convoy_runtime.cuda.tuning.stages import is_enough, is_probably_enough, stages
-from convoy_runtime.manifest import GraphKernel
+from convoy_runtime.manifest import GraphKernel, Products
 
 QUICK = TUNE_LEVELS["quick"]
 KERNEL = GraphKernel("conv_fast", "fast", grid=1, block=32, shared_bytes=0, chip="sm_80")
@@ -59,3 +59,7 @@ def test_small_graphs_probably_need_no_second_stage() -> None:
     assert is_probably_enough(QUICK, PREFERRED, fast)
     assert not is_probably_enough(QUICK, PREFERRED, SPEEDS)
     assert not is_probably_enough(QUICK, PLAN, fast)
+    # Products whose operands are small.
+    products = replace(PREFERRED, products=Products(3_000_000, "float16"))
+    assert is_probably_enough(QUICK, products, replace(fast, products=1_000_001.0))
+    assert not is_probably_enough(QUICK, products, replace(fast, products=1_000_000.0))

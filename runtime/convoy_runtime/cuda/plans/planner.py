@@ -175,6 +175,7 @@ class Planner:
         skip: Callable[[Config], bool] = lambda _: False,
         limit: int | None = None,
         support: EngineSupport | None = None,
+        most_compiled: int = sys.maxsize,
     ) -> Iterator[Plan]:
         """Yields the plans that can be built for `graph`, source by source.
 
@@ -191,6 +192,8 @@ class Planner:
             skip: Returns whether to skip a configuration of cuDNN, without adding it to `seen`.
             limit: The largest number of plans of one source.
             support: As in `engine_configs`, for `precompiled`.
+            most_compiled: The largest number of the pool's plans of one source. Further ones count
+                for the limit, and are not built.
         """
         seen = set() if seen is None else seen
         for source in sources:
@@ -206,6 +209,7 @@ class Planner:
             assert operations is not None, "plans of cuDNN need an operation graph"
             configs = self._configs(graph, operations, source, rejected, support)
             wanted = sys.maxsize if limit is None else limit
+            most = most_compiled
             while wanted:
                 later: list[Config] = []
                 for config in configs:
@@ -214,10 +218,13 @@ class Planner:
                         continue
                     seen.add(key)
                     if pool is not None and config.compiles:
-                        if (reason := self.builder.refusal(graph, config)) is None:
+                        if (reason := self.builder.refusal(graph, config)) is not None:
+                            rejected.append(f"{config}: {reason}")
+                        elif len(later) < most:
                             later.append(config)
                         else:
-                            rejected.append(f"{config}: {reason}")
+                            rejected.append(f"{config}: the program has many plans to compile")
+                            wanted -= 1
                     elif (plan := self.builder.build(graph, config, rejected)) is not None:
                         wanted -= 1
                         yield plan
@@ -229,7 +236,7 @@ class Planner:
                 for plan in self.builder.build_in_pool(
                     graph, operations, later, rejected, pool, progress
                 ):
-                    wanted -= 1
+                    wanted, most = wanted - 1, most - 1
                     yield plan
 
     def jobs_ahead(self, graph: Graph, build: Any, sources: Iterable[tuple[str, int]]) -> list[Job]:

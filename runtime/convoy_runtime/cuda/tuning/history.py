@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from math import gcd, prod
+from math import gcd, inf, prod
 from typing import Final
 
 from convoy_runtime.cuda.cudnn.configs import EngineSupport
@@ -55,6 +55,12 @@ MORE_RANKS: Final = 2
 _NEARLY: Final = 1.02
 #: The number of graphs that an engine must refuse before it is not asked about others.
 _MIN_REFUSALS: Final = 3
+#: A slow exact engine that is expected to take longer than this is not run, not even as reference:
+#: without tensor cores, engine 0 of cuDNN 9.19 takes a second for a convolution of eight images of
+#: 512 x 512, 1400 times as long as the best plan. In a VAE decoder on an H200 it took 5 of 12 s.
+_MAX_EXACT_MICROSECONDS: Final = 5e4
+#: An exact engine is slow if it took at least this multiple of the best plan's time in all graphs.
+_MIN_EXACT_SLOWDOWN: Final = 10.0
 #: Doublings of the number of a result's elements in one kind of graph.
 _ENGINE_SIZES: Final = 4
 #: The same for each tensor in graphs for which alternatives are compared.
@@ -71,6 +77,8 @@ class History:
     def __init__(self) -> None:
         self._engines: defaultdict[object, list[dict[int, float]]] = defaultdict(list)
         self._exact: set[int] = set()
+        #: The highest FLOPs per microsecond of exact engines, by operations and types, then engine.
+        self._exact_speeds: defaultdict[object, dict[int, float]] = defaultdict(dict)
         self._alternatives: defaultdict[object, list[float]] = defaultdict(list)
         #: The slowdowns of the alternatives of narrow graphs, by first step.
         self._narrow: defaultdict[object, list[float]] = defaultdict(list)
@@ -83,11 +91,15 @@ class History:
         #: their numbers, and types.
         self._unsuited: defaultdict[object, set[int]] = defaultdict(set)
 
-    def note(self, graph: Graph, candidates: Sequence[Candidate]) -> None:
-        """Records the times of a graph's candidates."""
+    def note(
+        self, graph: Graph, candidates: Sequence[Candidate], others: Sequence[Candidate] = ()
+    ) -> None:
+        """Records the times of a graph's candidates, and of others that only served as the
+        reference."""
         best = min(
             (each.microseconds for each in candidates if each.microseconds is not None), default=0.0
         )
+        self._note_exact(graph, [*candidates, *others], best)
         times: dict[int, float] = {}
         sources: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
         for each in candidates:
@@ -114,6 +126,33 @@ class History:
                     if microseconds <= limit
                 )
             )
+
+    def _note_exact(self, graph: Graph, candidates: Sequence[Candidate], best: float) -> None:
+        """Records the speeds of exact engines, unlimited if one is not slow."""
+        if graph.products is None or not best:
+            return
+        speeds = self._exact_speeds[_types_of(graph)]
+        for each in candidates:
+            engine = each.plan.report.engine
+            if engine is not None and each.microseconds and is_exact(each.plan.report):
+                is_slow = _slowdown(each, best) >= _MIN_EXACT_SLOWDOWN
+                speed = graph.products.flops / each.microseconds if is_slow else inf
+                speeds[engine] = max(speed, speeds.get(engine, 0.0))
+
+    def exact_milliseconds(self, graph: Graph) -> dict[int, float]:
+        """Returns the slow exact engines that would take too long for `graph`, and their expected
+        milliseconds, by their highest speed in graphs with the same operations."""
+        if graph.products is None:
+            return {}
+        expected = {
+            engine: graph.products.flops / speed
+            for engine, speed in self._exact_speeds[_types_of(graph)].items()
+        }
+        return {
+            engine: microseconds / 1e3
+            for engine, microseconds in expected.items()
+            if microseconds > _MAX_EXACT_MICROSECONDS
+        }
 
     def note_alternatives(
         self, graph: Graph, best: Sequence[Candidate], composed: Sequence[Candidate]
@@ -181,7 +220,7 @@ class History:
 
     def slow_engines(self, graph: Graph) -> dict[int, str]:
         """Returns the engines that are skipped for `graph`, and why. The engine that is best suited
-        as the reference is never skipped."""
+        as the reference is skipped only if it would take too long."""
         found = self._engines[kind_of(graph)]
         ratios: defaultdict[int, list[float]] = defaultdict(list)
         for times in found:
@@ -192,8 +231,12 @@ class History:
             for engine, each in ratios.items()
             if _is_slow(each, _MIN_SLOWDOWNS)
         }
+        too_long = {
+            engine: f"would take {milliseconds:.0f} ms, at its highest speed in similar graphs"
+            for engine, milliseconds in self.exact_milliseconds(graph).items()
+        }
         reference = self._reference(found) if slow else None
-        return {engine: reason for engine, reason in slow.items() if engine != reference}
+        return {engine: reason for engine, reason in slow.items() if engine != reference} | too_long
 
     def _reference(self, found: Sequence[dict[int, float]]) -> int | None:
         """Returns the exact engine that runs the most graphs; among several, the fastest."""

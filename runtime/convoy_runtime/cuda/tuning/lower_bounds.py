@@ -19,33 +19,37 @@ from convoy_runtime.dtypes import DTYPES
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphTensor
 from convoy_runtime.value_types import value_type
 
-__all__ = ["LowerBound", "Speeds", "memory_microseconds", "speeds_of"]
+__all__ = ["LowerBound", "Speeds", "least_microseconds", "memory_microseconds", "speeds_of"]
 
 #: Transfers per memory clock (double data rate), and bytes per clock between a multiprocessor and
 #: the L2 cache in one direction (NVIDIA's tuning guides).
 _TRANSFERS: Final = 2
 _CACHE_BYTES_PER_CLOCK: Final = 64
+#: FLOPs per clock of a multiprocessor of sm_90 for products of 16-bit numbers.
+_FLOPS_PER_CLOCK: Final = 4096
 #: A cache miss takes a kernel at most this multiple of the transfer time at peak bandwidth.
 _MAX_MISS_COST: Final = 2
 
 
 @value_type(frozen=True, slots=True)
 class Speeds:
-    """The peak bandwidths of a GPU; infinite if unknown.
+    """The peak speeds of a GPU; infinite if unknown.
 
     Attributes:
         memory: Bytes per microsecond from and to memory together.
         cache: Bytes per microsecond from, or to, the L2 cache.
         cache_bytes: Size of the L2 cache in bytes.
+        products: FLOPs per microsecond of products.
     """
 
     memory: float
     cache: float
     cache_bytes: int
+    products: float = inf
 
 
 def speeds_of(device: Device) -> Speeds:
-    """Computes the bandwidths from the device's clocks and bus widths."""
+    """Computes the speeds from the device's clocks, multiprocessors and bus widths."""
     memory = (
         device.attribute("MEMORY_CLOCK_RATE")
         * 1e-3
@@ -53,18 +57,24 @@ def speeds_of(device: Device) -> Speeds:
         * device.attribute("GLOBAL_MEMORY_BUS_WIDTH")
         / 8
     )
-    cache = (
-        device.attribute("CLOCK_RATE")
-        * 1e-3
-        * device.attribute("MULTIPROCESSOR_COUNT")
-        * _CACHE_BYTES_PER_CLOCK
+    clocks = device.attribute("CLOCK_RATE") * 1e-3 * device.attribute("MULTIPROCESSOR_COUNT")
+    return Speeds(
+        memory or inf,
+        clocks * _CACHE_BYTES_PER_CLOCK or inf,
+        device.attribute("L2_CACHE_SIZE"),
+        clocks * _FLOPS_PER_CLOCK or inf,
     )
-    return Speeds(memory or inf, cache or inf, device.attribute("L2_CACHE_SIZE"))
 
 
 def memory_microseconds(graph: Graph, speeds: Speeds) -> float:
     """Returns the time to transfer each tensor of a graph once at the peak bandwidth of memory."""
     return sum(map(_bytes, graph.tensors)) / speeds.memory
+
+
+def least_microseconds(graph: Graph, speeds: Speeds) -> float:
+    """Returns the time of a graph's transfers or products at the peak, whichever is longer."""
+    flops = 0 if graph.products is None else graph.products.flops
+    return max(memory_microseconds(graph, speeds), flops / speeds.products)
 
 
 @value_type(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from convoy_runtime.cuda.cudnn.enums import HeurMode
 from convoy_runtime.manifest import Graph
 
 from .levels import Level
-from .lower_bounds import Speeds, memory_microseconds
+from .lower_bounds import Speeds, least_microseconds, memory_microseconds
 
 __all__ = ["Sources", "is_enough", "is_probably_enough", "stages"]
 
@@ -60,4 +60,4 @@ def is_enough(graph: Graph, microseconds: float, speeds: Speeds) -> bool:
 def is_probably_enough(level: Level, graph: Graph, speeds: Speeds) -> bool:
     """Whether the second stage of a graph will probably not be measured."""
     _, later = stages(level, graph, has_operations=True)
-    return bool(later) and memory_microseconds(graph, speeds) < _SHORT_MICROSECONDS / 2
+    return bool(later) and least_microseconds(graph, speeds) < _SHORT_MICROSECONDS / 2

@@ -69,6 +69,8 @@ class Tuner:
         self._history = history or History()
         self._memory = memory or ResultMemory()
         self._speeds = speeds_of(device)
+        #: The largest number of plans of a source that compile a kernel.
+        self._compiled = ALL
         self._knobs = KnobTuner(planner.builder, device, queue, self._memory, level)
         self._alternatives = AlternativeTuner(planner, device, level, self._history)
 
@@ -82,10 +84,10 @@ class Tuner:
         """
         if self._pool is None or not self._level.ahead:
             return
-        began = begin_ahead(
+        needed, self._compiled = begin_ahead(
             graphs, self._level, self._planner, self._alternatives, self._speeds, self._pool
         )
-        if not began:
+        if not needed:
             self._pool = None
 
     def tune(
@@ -125,11 +127,7 @@ class Tuner:
             if not candidates and not graph.alternatives:
                 raise self._planner.no_plan(graph, rejected)
             kept: set[int] = set()
-            others = (
-                []
-                if any(is_exact(each.plan.report) for each in candidates)
-                else self._exact_candidates(graph, operations, support)
-            )
+            others = self._exact_candidates(graph, operations, support, candidates)
             self._history.note_support(graph, support)
 
             def close() -> None:
@@ -164,7 +162,7 @@ class Tuner:
                 self._knobs.search(
                     graph, operations, candidates, reference, seen, self._pool, watch, progress
                 )
-            self._history.note(graph, candidates)
+            self._history.note(graph, candidates, others)
             best = ranked(candidates)[:FINALISTS]
             composed = [
                 Candidate(plan, first=not candidates)
@@ -275,14 +273,26 @@ class Tuner:
         return Race(self._device, self._queue, self._memory, graph, candidates, watch)
 
     def _exact_candidates(
-        self, graph: Graph, operations: BackendDescriptor | None, support: EngineSupport
+        self,
+        graph: Graph,
+        operations: BackendDescriptor | None,
+        support: EngineSupport,
+        candidates: Sequence[Candidate],
     ) -> list[Candidate]:
-        """Returns an exact plan, if any. It only serves as the reference."""
-        plan = (
-            None
-            if operations is None
-            else exact_plan(self._planner.builder, graph, operations, support)
+        """Returns an exact plan that only serves as the reference; none if there is one among the
+        candidates, or if exact plans take long and a vote of the candidates is meaningful."""
+        takes_long = (
+            self._level.gives_up
+            and len(candidates) >= _MIN_CANDIDATES
+            and self._history.exact_milliseconds(graph)
         )
+        if (
+            operations is None
+            or takes_long
+            or any(is_exact(each.plan.report) for each in candidates)
+        ):
+            return []
+        plan = exact_plan(self._planner.builder, graph, operations, support)
         return [] if plan is None else [Candidate(plan)]
 
     def _operation_graph(
@@ -328,6 +338,7 @@ class Tuner:
                 lambda config: not last and self._level.last_resort is not None and config.compiles,
                 limit,
                 asked,
+                self._compiled,
             )
             for plan in found:
                 plans.append(plan)
@@ -342,7 +353,10 @@ class Tuner:
         has_reference = any(is_exact(plan.report) for plan in plans)
         if slow and any(source == "precompiled" for source, _ in sources):
             if len(plans) < _MIN_CANDIDATES and not has_reference:
-                build("precompiled", ALL, support)
+                exact = self._history.exact_milliseconds(graph).keys()
+                build("precompiled", ALL, replace(support, skipped=support.skipped | exact))
+                if len(plans) < _MIN_CANDIDATES:
+                    build("precompiled", ALL, support)
             else:
                 # The heuristics may have offered some of them.
                 built = {plan.report.engine for plan in plans}
