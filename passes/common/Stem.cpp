@@ -2,11 +2,15 @@
 
 #include "passes/common/Stem.h"
 #include "dialect/tcp/TcpShapes.h"
+#include "runtime/device/kernel_abi.h"
 
 using namespace mlir;
 using namespace convoy::tcp;
 
 namespace convoy {
+
+/// Bits of the vectors that a kernel writes to the result.
+static constexpr int64_t kVectorBits = 128;
 
 SmallVector<Operation *> Stem::ops() {
   SmallVector<Operation *> list;
@@ -57,8 +61,7 @@ std::optional<Stem> matchStem(MaxPoolOp pool, bool allowTf32, std::string &reaso
     return refuse(
         "expects a convolution over two channels-last spatial dims with stride 2, without "
         "dilation and groups");
-  ArrayRef<int64_t> w = shapeOf(conv.getWeights()), x = shapeOf(conv.getInput()),
-                    y = shapeOf(conv.getOutput());
+  ArrayRef<int64_t> w = shapeOf(conv.getWeights()), y = shapeOf(conv.getOutput());
   Type element = getElementTypeOrSelf(conv.getInput().getType()),
        image = getElementTypeOrSelf(stem.image().getType());
   if (!(element.isF16() || element.isBF16() || element.isF32()) ||
@@ -66,23 +69,28 @@ std::optional<Stem> matchStem(MaxPoolOp pool, bool allowTf32, std::string &reaso
     return refuse("expects element type f16, bf16 or f32, and an image of that type or f32");
   if (element.isF32() && !allowTf32)
     return refuse("its kernel rounds f32 to TF32, which allow-tf32=false forbids");
-  if (w[1] != w[2] || w[1] % 2 == 0 || w[1] > 7 || !all(conv.getPad(), w[1] / 2) ||
-      (w[0] != 32 && w[0] != 64) || w[3] > 4)
-    return refuse("expects a square window of odd size up to 7, padded by half of it, at most 4 "
-                  "input channels, and 32 or 64 output channels");
-  if (x[1] % 4 != 0 || x[2] % 32 != 0 || x[2] > 512)
-    return refuse(
-        "expects an image height that is a multiple of 4, and a width that is a multiple of "
-        "32, at most 512");
+  int64_t taps = std::min(w[1], w[2]), widest = std::max(w[1], w[2]), pad = conv.getPad()[0];
+  if (widest > 7 || pad != conv.getPad()[2] || pad > taps / 2 || w[3] > 4)
+    return refuse("expects a window of up to 7 x 7, the same padding of at most half of it on the "
+                  "left and top, and at most 4 input channels");
+  if (w[0] * element.getIntOrFloatBitWidth() % kVectorBits != 0 || y[2] > device::kStemColumns)
+    return refuse("expects filters that are multiples of 16 bytes, and a convolution with at most "
+                  "256 columns");
   if (stem.transpose && stem.transpose.getPerm() != ArrayRef<int64_t>{0, 2, 3, 1})
     return refuse("expects a transposition from channels-first to channels-last");
   if (shapeOf(stem.bias()) != ArrayRef<int64_t>{1, 1, 1, y[3]} || !stem.relu.getMinFloat() ||
       !stem.relu.getMinFloat()->isZero())
     return refuse("expects one number per channel to be added after the convolution, and relu");
-  if (!all(pool.getKernel(), 3) || !all(pool.getStride(), 2) || !all(pool.getPad(), 1) ||
-      !all(pool.getDilation(), 1) || !pool.getChannelsLast())
-    return refuse(
-        "expects a channels-last pooling with windows of 3, stride 2, padding 1 and no dilation");
+  // A window without any element has the result minus infinity, and the kernel's zero.
+  ArrayRef<int64_t> pooled = shapeOf(pool.getOutput());
+  int64_t before = pool.getPad()[0];
+  auto isInside = [&](int64_t dim) { return 2 * (pooled[dim] - 1) - before < y[dim]; };
+  if (!all(pool.getKernel(), 3) || !all(pool.getStride(), 2) || !all(pool.getDilation(), 1) ||
+      !pool.getChannelsLast() || before != pool.getPad()[2] || before > 1 || !isInside(1) ||
+      !isInside(2))
+    return refuse("expects a channels-last pooling with windows of 3 that begin inside of their "
+                  "operand or its padding, stride 2, the same padding of 0 or 1 on the left and "
+                  "top, and no dilation");
   return stem;
 }
 

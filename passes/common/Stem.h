@@ -38,12 +38,12 @@ struct Stem {
 };
 
 /// Matches the stem whose last op is `pool`:
-/// * an image of at most 4 channels, whose height is a multiple of 4 and whose width is a multiple
-///   of 32, up to 512;
-/// * a convolution to 32 or 64 channels in f16, bf16, or with `allowTf32` f32, with stride 2 and an
-///   odd window of up to 7, padded by half of the window;
+/// * an image of at most 4 channels;
+/// * a convolution in f16, bf16, or with `allowTf32` f32, with stride 2, a window of up to 7 x 7, a
+///   padding of at most half of it on the left and top, at most 256 columns, and filters that are
+///   multiples of 16 bytes;
 /// * a bias, and a relu;
-/// * a max pooling with windows of 3, stride 2 and padding 1.
+/// * a max pooling with windows of 3, stride 2 and a padding of 0 or 1 on the left and top.
 /// Returns std::nullopt with the reason in `reason` if the ops are different.
 std::optional<Stem> matchStem(tcp::MaxPoolOp pool, bool allowTf32, std::string &reason);
 

@@ -31,10 +31,19 @@ struct StemOps {
   TensorDescType imageType() { return cast<TensorDescType>(identity.getInputs()[0].getType()); }
   Type element() { return conv.getW().getType().getElementType(); }
   int64_t bytes() { return element().getIntOrFloatBitWidth() / 8; }
+  int64_t images() { return imageType().getShape()[0]; }
   int64_t height() { return imageType().getShape()[2]; }
   int64_t width() { return imageType().getShape()[3]; }
   int64_t filters() { return conv.getW().getType().getShape()[0]; }
   int64_t taps() { return conv.getW().getType().getShape()[2]; }
+  ArrayRef<int64_t> convShape() { return conv.getY().getType().getShape(); }
+  ArrayRef<int64_t> shape() { return pool.getY().getType().getShape(); }
+  /// Whether every window of the pooling consists of a padding or the end of the previous one, and
+  /// two rows and columns of the convolution.
+  bool isRegular() {
+    return pool.getPrePadding()[0] == 1 && convShape()[2] == 2 * shape()[2] &&
+           convShape()[3] == 2 * shape()[3] && width() == 2 * convShape()[3];
+  }
   /// Rows of the result per block. A block reuses the previous row, so it should compute many rows,
   /// but there should also be many blocks.
   int64_t rows(int64_t parts);
@@ -46,18 +55,20 @@ struct StemOps {
 } // namespace
 
 int64_t StemOps::rows(int64_t parts) {
-  int64_t rows = 1, outHeight = height() / 4;
-  for (int64_t candidate = 1; candidate <= outHeight; ++candidate)
-    if (outHeight % candidate == 0 &&
-        imageType().getShape()[0] * outHeight / candidate * parts >= kManyBlocks)
+  int64_t rows = 1, height = shape()[2];
+  for (int64_t candidate = 1; candidate <= height; ++candidate) {
+    int64_t blocks = llvm::divideCeil(height, candidate);
+    // The fewest rows with this number of blocks.
+    if (images() * blocks * parts >= kManyBlocks && llvm::divideCeil(height, blocks) == candidate)
       rows = candidate;
+  }
   return rows;
 }
 
 int64_t StemOps::wgmmaRows() {
-  int64_t images = imageType().getShape()[0], outHeight = height() / 4, best = 1;
+  int64_t outHeight = shape()[2], best = 1;
   auto cost = [&](int64_t rows) {
-    int64_t blocks = images * outHeight / rows;
+    int64_t blocks = images() * outHeight / rows;
     // The pooling needs one additional row. A single block per multiprocessor cannot hide latency.
     return llvm::divideCeil(blocks, kMultiprocessors90) * (rows + 1) *
            (blocks <= kMultiprocessors90 ? 3 : 2);
@@ -85,16 +96,10 @@ static bool match(GraphOp graph, StemOps &ops) {
          isa<BlockArgument>(ops.conv.getW()) && isa<BlockArgument>(ops.add.getInputs()[1]);
 }
 
-/// A call of `function` for `number` filters or columns, whose blocks compute `rows` rows of the
-/// result, `strip` at a time.
-static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_t number,
-                         int64_t rows, int64_t strip) {
-  ArrayRef<int64_t> x = ops.imageType().getShape(), w = ops.conv.getW().getType().getShape();
-  Variant variant;
-  variant.function = llvm::formatv("convoy_{0}_{1}_{2}_{3}", function, libraryName(ops.element()),
-                                   libraryName(ops.imageType().getElementType()), number);
-  variant.tensors = {placeOf(ops.identity.getInputs()[0]), placeOf(ops.conv.getW()),
-                     placeOf(ops.add.getInputs()[1]), graph.getNumArguments()};
+/// What both kernels are told, for `rows` rows of the result per block, `strip` at a time.
+static device::StemArguments argumentsOf(StemOps &ops, int64_t rows, int64_t strip) {
+  ArrayRef<int64_t> x = ops.imageType().getShape(), w = ops.conv.getW().getType().getShape(),
+                    conv = ops.convShape(), y = ops.shape();
   device::StemArguments arguments = {};
   arguments.images = word(x[0]);
   arguments.height = word(x[2]);
@@ -106,11 +111,27 @@ static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_
   arguments.tapsH = word(w[2]);
   arguments.tapsW = word(w[3]);
   arguments.pad = word(ops.conv.getPrePadding()[0]);
+  arguments.convHeight = word(conv[2]);
+  arguments.convWidth = word(conv[3]);
+  arguments.outHeight = word(y[2]);
+  arguments.outWidth = word(y[3]);
+  arguments.poolPad = word(ops.pool.getPrePadding()[0]);
   arguments.rows = word(rows);
   arguments.strip = word(strip);
   arguments.upper = ops.relu.getUpperClip()
                         ? static_cast<float>(ops.relu.getUpperClip()->convertToDouble())
                         : std::numeric_limits<float>::infinity();
+  return arguments;
+}
+
+/// A call of `function` for `number` filters or columns.
+static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_t number,
+                         const device::StemArguments &arguments) {
+  Variant variant;
+  variant.function = llvm::formatv("convoy_{0}_{1}_{2}_{3}", function, libraryName(ops.element()),
+                                   libraryName(ops.imageType().getElementType()), number);
+  variant.tensors = {placeOf(ops.identity.getInputs()[0]), placeOf(ops.conv.getW()),
+                     placeOf(ops.add.getInputs()[1]), graph.getNumArguments()};
   variant.setArguments(arguments);
   variant.tf32 = ops.element().isF32();
   return variant;
@@ -119,39 +140,41 @@ static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_
 /// The kernel of runtime/device/stem.cu.
 static Variant anyVariant(GraphOp graph, StemOps &ops) {
   // Fewer filters fit into shared memory with wider elements.
-  int64_t bytes = ops.bytes(), filters = bytes == 2 ? ops.filters() : 32,
-          rows = ops.rows(ops.filters() / filters);
+  int64_t bytes = ops.bytes(), filters = bytes == 2 && ops.filters() > 32 ? 64 : 32,
+          parts = llvm::divideCeil(ops.filters(), filters), rows = ops.rows(parts);
   auto sharedBytes = [&](int64_t strip) {
-    return (4 * strip + ops.taps()) * (ops.width() + 8) * 4 * bytes +
-           filters * (ops.taps() * 32 * bytes + 16) + 2 * (ops.width() / 2 + 1) * filters * bytes;
+    device::StemArguments stem = argumentsOf(ops, rows, strip);
+    return (4 * strip + ops.taps()) * stem.pixels() * 4 * bytes +
+           filters * (ops.taps() * 32 * bytes + 16 + 2 * bytes * stem.lineColumns());
   };
   int64_t strip = std::min(rows, kMostRows);
   while (strip > 1 && sharedBytes(strip) > kSharedBytes)
     --strip;
-  Variant variant = variantOf(graph, ops, "stem", filters, rows, strip);
+  device::StemArguments stem = argumentsOf(ops, rows, strip);
+  Variant variant = variantOf(graph, ops, "stem", filters, stem);
   variant.suffix = llvm::formatv("{0}x{1}", rows, strip);
-  variant.blocks =
-      ops.imageType().getShape()[0] * (ops.height() / 4 / rows) * (ops.filters() / filters);
-  variant.threads = ops.width();
+  variant.blocks = ops.images() * stem.blocks() * parts;
+  variant.threads = int64_t{2} * stem.columns();
   variant.sharedBytes = sharedBytes(strip);
   variant.residents = variant.blocks > kMultiprocessors90 ? 2 : 1;
   return variant;
 }
 
 /// The kernel of runtime/device/stem_wgmma.cu; nothing if it does not support the number of filters
-/// or columns.
+/// or columns, or the padding.
 static std::optional<Variant> wgmmaVariant(GraphOp graph, StemOps &ops) {
-  int64_t bytes = ops.bytes(), filters = ops.filters(), columns = ops.width() / 2,
+  int64_t bytes = ops.bytes(), filters = ops.filters(), columns = ops.convShape()[3],
           rows = ops.wgmmaRows();
-  if (filters != device::kStemWgmmaFilters ||
+  if (filters != device::kStemWgmmaFilters || !ops.isRegular() ||
       !llvm::is_contained(device::kStemWgmmaColumns, columns))
     return std::nullopt;
-  Variant variant = variantOf(graph, ops, "stem_wgmma", columns, rows, /*strip=*/1);
+  device::StemArguments stem = argumentsOf(ops, rows, /*strip=*/1);
+  Variant variant = variantOf(graph, ops, "stem_wgmma", columns, stem);
   variant.suffix = llvm::formatv("wgmma_{0}", rows);
-  variant.blocks = ops.imageType().getShape()[0] * (ops.height() / 4 / rows);
+  variant.blocks = ops.images() * stem.blocks();
   variant.threads = 128;
   variant.sharedBytes =
-      (ops.taps() + 6) * (ops.width() + 8) * 4 * bytes + filters * ops.taps() * 32 * bytes;
+      (ops.taps() + 6) * stem.pixels() * 4 * bytes + filters * ops.taps() * 32 * bytes;
   variant.residents =
       variant.blocks > kMultiprocessors90 && 2 * variant.sharedBytes <= kSharedBytes90 ? 2 : 1;
   variant.onlyChip = kWgmmaChip;

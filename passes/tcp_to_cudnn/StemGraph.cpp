@@ -37,12 +37,14 @@ GraphOp buildStemGraph(OpBuilder &builder, StringRef name, tcp::IsolatedGroupOp 
   running =
       PointwiseOp::create(builder, stem.conv.getLoc(), channelsLast(stem.conv.getInput(), element),
                           PointwiseMode::Identity, running, f32);
-  SmallVector<int64_t> pads(2, stem.conv.getPad()[0]), ones(2, 1);
+  ArrayRef<int64_t> pad = stem.conv.getPad(), poolPad = stem.pool.getPad();
+  SmallVector<int64_t> ones(2, 1);
   TensorDescType wide = channelsLast(stem.conv.getOutput(), f32);
   running = ConvolutionOp::create(
       builder, stem.conv.getLoc(), wide, running, values.lookup(stem.conv.getWeights()),
       ConvolutionMode::Fprop, ConvolutionKind::CrossCorrelation, f32, APFloat(1.0), APFloat(0.0),
-      /*spatial_dim_count=*/IntegerAttr(), stem.conv.getStride(), pads, pads, ones);
+      /*spatial_dim_count=*/IntegerAttr(), stem.conv.getStride(), {pad[0], pad[2]},
+      {pad[1], pad[3]}, ones);
   running = PointwiseOp::create(builder, stem.add.getLoc(), wide, PointwiseMode::Add,
                                 ValueRange{running, values.lookup(stem.bias())}, f32);
   auto relu =
@@ -51,10 +53,11 @@ GraphOp buildStemGraph(OpBuilder &builder, StringRef name, tcp::IsolatedGroupOp 
   relu.setLowerClipAttr(builder.getF64FloatAttr(0.0));
   if (stem.relu.getMaxFloat())
     relu.setUpperClipAttr(builder.getF64FloatAttr(stem.relu.getMaxFloat()->convertToDouble()));
-  running = ResampleOp::create(builder, stem.pool.getLoc(), result, relu.getY(),
-                               ResampleMode::Maxpool, f32, stem.pool.getKernel(),
-                               stem.pool.getStride(), ones, ones, PaddingMode::NegInfPad)
-                .getY();
+  running =
+      ResampleOp::create(builder, stem.pool.getLoc(), result, relu.getY(), ResampleMode::Maxpool,
+                         f32, stem.pool.getKernel(), stem.pool.getStride(),
+                         {poolPad[0], poolPad[2]}, {poolPad[1], poolPad[3]}, PaddingMode::NegInfPad)
+          .getY();
   ReturnOp::create(builder, group.getLoc(), running);
   return graph;
 }

@@ -359,15 +359,35 @@ struct RecurrentShared {
   }
 };
 
+/// Pixels of padding on the left of a row in shared memory: aligned, and enough for the widest
+/// filter.
+constexpr int kStemLeft = 4;
+/// Maximum columns of the convolution's result, two threads each.
+constexpr int kStemColumns = 256;
 /// stem.cu and stem_wgmma.cu: convolution, bias, relu and max pooling of an image.
 struct StemArguments {
   int images, height, width, channels;       ///< x
   int filters, weightChannels, tapsH, tapsW; ///< w
-  int pad;
-  int rows;         ///< rows of the result per block
+  int pad;                                   ///< on the top and left of x
+  int convHeight, convWidth;                 ///< the result of the convolution
+  int outHeight, outWidth;                   ///< the result of the pooling
+  int poolPad;                               ///< 0 or 1, on the top and left of the pooling
+  int rows;                                  ///< rows of the result per block
   int strip;        ///< rows of the result per strip of the image in shared memory
   float upper;      ///< upper bound of the relu
   int channelsLast; ///< whether the channels of a pixel of x are adjacent
+
+  /// Columns of the convolution that are computed: 16 per warp of stem.cu.
+  constexpr int columns() const { return (convWidth + 15) / 16 * 16; }
+  /// The pair of pixels of a row in shared memory where the window of column 0 begins.
+  constexpr int firstTap() const { return (kStemLeft - pad) / 2; }
+  /// Pixels of a row in shared memory: eight from the window of the last column on.
+  constexpr int pixels() const { return (2 * (columns() + firstTap()) + 6 + 3) / 4 * 4; }
+  /// Columns of a row of the convolution in shared memory: the window of the last column of the
+  /// result may reach two columns beyond.
+  constexpr int lineColumns() const { return 1 + columns() + 2; }
+  /// Blocks for an image.
+  constexpr int blocks() const { return (outHeight + rows - 1) / rows; }
 };
 /// Number of filters of stem_wgmma.cu.
 constexpr int kStemWgmmaFilters = 64;

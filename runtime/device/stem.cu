@@ -15,26 +15,28 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
   using Pair = typename Element<T>::Pair;
   constexpr int kMatrices = K / 8, kSteps = kTapBytes<T> / 32;
   const Patch<T> patch(stem);
-  const int columns = stem.width / 2, threads = columns * 2,
-            weightBytes = stem.tapsH * kTapBytes<T> + 16;
-  const int firstTap = (kLeft - stem.pad) / 2, shift = (kLeft - stem.pad) % 2;
+  const int threads = stem.columns() * 2, weightBytes = stem.tapsH * kTapBytes<T> + 16;
+  const int firstTap = stem.firstTap(), shift = (kStemLeft - stem.pad) % 2;
   const int thread = threadId(), warp = thread / 32, lane = thread % 32;
   const int rows = 4 * stem.strip + stem.tapsH;
   char *filters = shared + rows * patch.rowBytes, *lines = filters + K * weightBytes;
   const Place place(stem, K);
+  // Filters beyond the last one are computed like the last one, and not stored.
+  const int filtersLeft = stem.filters - place.filter;
 
 #pragma unroll 4
   for (int i = thread; i < K * stem.tapsH * 8; i += threads) {
     int filter = i / (8 * stem.tapsH), down = i / 8 % stem.tapsH;
     *(Pixel<T> *)(filters + filter * weightBytes + down * kTapBytes<T> + i % 8 * sizeof(Pixel<T>)) =
-        loadTap(w, stem, place.filter + filter, down, i % 8 - shift);
+        loadTap(w, stem, place.filter + min(filter, filtersLeft - 1), down, i % 8 - shift);
   }
   float start[2 * kMatrices] = {};
 #pragma unroll
   for (int j = 0; j < kMatrices; ++j)
     if (bias)
-      Element<T>::unpack(*(const Pair *)(bias + place.filter + j * 8 + lane % 4 * 2), start[2 * j],
-                         start[2 * j + 1]);
+      Element<T>::unpack(
+          *(const Pair *)(bias + place.filter + min(j * 8 + lane % 4 * 2, filtersLeft - 2)),
+          start[2 * j], start[2 * j + 1]);
   const u32 a =
       sharedAddress(shared) + (warp * 16 + lane % 16 + firstTap) * 16 + lane / 16 * patch.next;
   const u32 b =
@@ -43,20 +45,29 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
   for (int firstRow = place.begin; firstRow < place.end; firstRow += stem.strip) {
     if (firstRow > place.begin)
       sync();
-    // Two iterations at a time.
-    const int top = 2 * (2 * firstRow - 1) - stem.pad, quads = rows * patch.quads;
-    for (int first = thread; first < quads; first += 2 * threads) {
-      Floats channels[2][4];
+    const int top = 2 * (2 * firstRow - stem.poolPad) - stem.pad, quads = rows * patch.quads;
+    if (stem.width % 4 == 0) {
+      // Two iterations at a time.
+      for (int first = thread; first < quads; first += 2 * threads) {
+        Floats channels[2][4];
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        int quad = min(first + i * threads, quads - 1);
-        patch.load(channels[i], x, stem, place.image, top + quad / patch.quads, quad % patch.quads);
+        for (int i = 0; i < 2; ++i) {
+          int quad = min(first + i * threads, quads - 1);
+          patch.load(channels[i], x, stem, place.image, top + quad / patch.quads,
+                     quad % patch.quads);
+        }
+#pragma unroll
+        for (int i = 0; i < 2; ++i)
+          if (int quad = first + i * threads; quad < quads)
+            patch.store(shared + quad / patch.quads * patch.rowBytes, quad % patch.quads,
+                        channels[i]);
       }
-#pragma unroll
-      for (int i = 0; i < 2; ++i)
-        if (int quad = first + i * threads; quad < quads)
-          patch.store(shared + quad / patch.quads * patch.rowBytes, quad % patch.quads,
-                      channels[i]);
+    } else {
+      for (int quad = thread; quad < quads; quad += threads) {
+        Floats channels[4];
+        patch.loadAny(channels, x, stem, place.image, top + quad / patch.quads, quad % patch.quads);
+        patch.store(shared + quad / patch.quads * patch.rowBytes, quad % patch.quads, channels);
+      }
     }
     sync();
     for (int turn = firstRow > place.begin; turn <= stem.strip && firstRow + turn <= place.end;
@@ -89,25 +100,27 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
                                  matrices[j / 2][j % 2 * 2 + 1]);
           }
         }
-      Line<T, K> line(lines, columns, turn);
+      Line<T, K> line(lines, stem, turn);
+      const int oddRow = 2 * (firstRow + turn) - stem.poolPad;
 #pragma unroll
       for (int j = 0; j < kMatrices; ++j)
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           // After relu no value is negative, so padding with zeros equals minus infinity.
-          Pair odd = firstRow + turn > 0
-                         ? relu<T>(sums[1][j][2 * half], sums[1][j][2 * half + 1], stem.upper)
-                         : Pair{};
-          if (turn > 0) {
-            Pair most = max<T>(
-                max<T>(relu<T>(sums[0][j][2 * half], sums[0][j][2 * half + 1], stem.upper), odd),
-                above[2 * j + half]);
-            *line.pair(warp * 16 + half * 8 + lane / 4, j, lane % 4) = most;
-          }
+          const int column = warp * 16 + half * 8 + lane / 4;
+          auto at = [&](int isOdd) __attribute__((always_inline)) {
+            const float *sum = sums[isOdd][j] + 2 * half;
+            return (u32)(oddRow - 1 + isOdd) < (u32)stem.convHeight && column < stem.convWidth
+                       ? relu<T>(sum[0], sum[1], stem.upper)
+                       : Pair{};
+          };
+          const Pair odd = at(1);
+          if (turn > 0)
+            *line.pair(column, j, lane % 4) = max<T>(max<T>(at(0), odd), above[2 * j + half]);
           above[2 * j + half] = odd;
         }
       if (turn > 0)
-        line.pool(y + place.at(stem, firstRow + turn - 1), stem, threads);
+        line.pool(y + place.at(stem, firstRow + turn - 1), stem, filtersLeft, threads);
     }
   }
 }

@@ -9,14 +9,12 @@
 #include "device.h"
 
 /// x is [images, channels, height, width], or with `channelsLast` [images, height, width,
-/// channels], of any float type, w [filters, tapsH, tapsW, weightChannels], y [images, height / 4,
-/// width / 4, filters]. The convolution's result has half the size of the image; the pooling has a
-/// padding of 1. A block computes `rows` rows of y, with the part of the image for `strip` rows in
-/// shared memory at a time.
+/// channels], of any float type, w [filters, tapsH, tapsW, weightChannels], y [images, outHeight,
+/// outWidth, filters]. Convolution and pooling have stride 2; outside of their operands is padding,
+/// at the bottom and right as far as windows reach. A block computes `rows` rows of y, with the
+/// part of the image for `strip` rows in shared memory at a time.
 using Stem = StemArguments;
 
-/// Pixels of padding on the left: aligned, and enough for the widest filter.
-constexpr int kLeft = 4;
 /// A pixel of four channels; the last ones may be zeros.
 template <typename T> struct alignas(4 * sizeof(T)) Pixel {
   T channel[4];
@@ -30,16 +28,16 @@ template <typename T> constexpr int kTapBytes = 8 * sizeof(Pixel<T>);
 struct Place {
   int image, begin, end, filter;
   METHOD Place(const Stem &stem, int filters) {
-    const int blocks = stem.height / 4 / stem.rows, parts = stem.filters / filters,
+    const int blocks = stem.blocks(), parts = (stem.filters + filters - 1) / filters,
               block = blockId() / parts;
     image = block / blocks;
     begin = block % blocks * stem.rows;
-    end = begin + stem.rows;
+    end = min(begin + stem.rows, stem.outHeight);
     filter = blockId() % parts * filters;
   }
   /// The first element of row `row` of the result.
   METHOD long at(const Stem &stem, int row) const {
-    return ((long)image * (stem.height / 4) + row) * (stem.width / 4) * stem.filters + filter;
+    return ((long)image * stem.outHeight + row) * stem.outWidth * stem.filters + filter;
   }
 };
 
@@ -86,15 +84,15 @@ template <typename T> struct Patch {
   int quads; ///< number of groups of four neighboring pixels of a row
 
   METHOD explicit Patch(const Stem &stem)
-      : rowBytes((stem.width + 2 * kLeft) * sizeof(Pixel<T>)),
-        next(sizeof(T) == 2 ? 16 : rowBytes / 2), step(sizeof(T) == 2 ? 32 : 16),
-        quads(stem.width / 4 + kLeft / 2) {}
+      : rowBytes(stem.pixels() * sizeof(Pixel<T>)), next(sizeof(T) == 2 ? 16 : rowBytes / 2),
+        step(sizeof(T) == 2 ? 32 : 16), quads(stem.pixels() / 4) {}
 
-  /// Loads the channels of the four pixels `quad` of a row; zeros outside of the image.
+  /// Loads the channels of the four pixels `quad` of a row; zeros outside of the image. Needs an
+  /// image whose width is a multiple of four.
   template <typename Image>
   METHOD void load(Floats (&channel)[4], const Image *x, const Stem &stem, int image, int row,
                    int quad) const {
-    const int column = quad * 4 - kLeft;
+    const int column = quad * 4 - kStemLeft;
     const bool inside = (u32)row < (u32)stem.height && (u32)column < (u32)stem.width;
     const int plane = stem.height * stem.width, pixel = inside ? row * stem.width + column : 0;
     const Image *from = x + (long)image * stem.channels * plane;
@@ -118,6 +116,27 @@ template <typename T> struct Patch {
 #pragma unroll
     for (int c = 0; c < 4; ++c)
       channel[c] = inside ? toFactors<T>(channel[c]) : Floats{};
+  }
+
+  /// The same for an image of any width.
+  template <typename Image>
+  METHOD void loadAny(Floats (&channel)[4], const Image *x, const Stem &stem, int image, int row,
+                      int quad) const {
+    const int plane = stem.height * stem.width, between = stem.channelsLast ? 1 : plane;
+    const Image *from = x + (long)image * stem.channels * plane;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int column = quad * 4 - kStemLeft + i;
+      const bool inside = (u32)row < (u32)stem.height && (u32)column < (u32)stem.width;
+      const int pixel =
+          inside ? (row * stem.width + column) * (stem.channelsLast ? stem.channels : 1) : 0;
+#pragma unroll
+      for (int c = 0; c < 4; ++c)
+        channel[c][i] = inside && c < stem.channels ? (float)from[pixel + c * between] : 0;
+    }
+#pragma unroll
+    for (int c = 0; c < 4; ++c)
+      channel[c] = toFactors<T>(channel[c]);
   }
 
   /// Stores four pixels in the row at `to`.
@@ -151,11 +170,11 @@ template <typename T, int K> struct Line {
   char *line;
 
   /// Alternates between two lines, so that threads may still read the previous one.
-  METHOD Line(char *lines, int columns, int turn)
-      : line(lines + turn % 2 * (columns + 1) * kPixelBytes) {}
+  METHOD Line(char *lines, const Stem &stem, int turn)
+      : line(lines + turn % 2 * stem.lineColumns() * kPixelBytes) {}
 
-  /// Chunks are swizzled within a pixel, so that neighbors are in different banks. Column 0 is the
-  /// padding.
+  /// Chunks are swizzled within a pixel, so that neighbors are in different banks. The first column
+  /// and the last two are padding.
   METHOD char *chunk(int column, int matrix) const {
     return line + column * kPixelBytes + (matrix ^ column % kMatrices) * kMatrixBytes;
   }
@@ -164,19 +183,24 @@ template <typename T, int K> struct Line {
     return (typename Element<T>::Pair *)chunk(column + 1, matrix) + number;
   }
 
-  /// Waits until all threads have written the line, and writes the row of the result at `to`.
-  METHOD void pool(T *to, const Stem &stem, int threads) const {
-    const int thread = threadId();
-    if (thread < kParts)
-      ((u32x4 *)line)[thread] = {};
+  /// Waits until all threads have written the line, and writes `filters` channels of the row of the
+  /// result at `to`.
+  METHOD void pool(T *to, const Stem &stem, int filters, int threads) const {
+    constexpr int kPartChannels = 16 / sizeof(T);
+    const int thread = threadId(), first = 1 - stem.poolPad;
+    if (thread < 3 * kParts)
+      *(u32x4 *)(line + (thread / kParts + (thread < kParts ? 0 : stem.columns())) * kPixelBytes +
+                 thread % kParts * 16) = {};
     sync();
-    for (int i = thread; i < stem.width / 4 * kParts; i += threads) {
-      int column = i / kParts * 2, part = i % kParts;
+    for (int i = thread; i < stem.outWidth * kParts; i += threads) {
+      int column = i / kParts * 2 + first, part = i % kParts;
+      if (part * kPartChannels >= filters)
+        continue;
       auto at = [&](int c) {
         return ((const u32x4 *)chunk(c, part * kMatrices / kParts))[part % (kParts / kMatrices)];
       };
       u32x4 most = max<T>(max<T>(at(column), at(column + 1)), at(column + 2));
-      *(u32x4 *)(to + i / kParts * stem.filters + part * (16 / sizeof(T))) = most;
+      *(u32x4 *)(to + i / kParts * stem.filters + part * kPartChannels) = most;
     }
   }
 };

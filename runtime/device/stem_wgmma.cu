@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The stem kernel for the tensor cores of sm_90a, with 64 filters.
+// The stem kernel for the tensor cores of sm_90a, with 64 filters, a padding of 1 before the
+// pooling, and images of a whole number of windows.
 
 #include "stem.h"
 #include "wgmma.h"
@@ -21,8 +22,7 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
                 kSteps = kTapBytes<T> / 32;
   constexpr int kMatrixBytes = 128, kChunkBytes = kFilters * 16;
   const Patch<T> patch(stem);
-  const int slots = stem.tapsH + 6, firstTap = (kLeft - stem.pad) / 2,
-            shift = (kLeft - stem.pad) % 2;
+  const int slots = stem.tapsH + 6, firstTap = stem.firstTap(), shift = (kStemLeft - stem.pad) % 2;
   const int thread = threadId(), warp = thread / 32, lane = thread % 32;
   char *filters = shared + slots * patch.rowBytes;
   const Place place(stem, kFilters);

@@ -147,6 +147,13 @@ def build(name: str):
         conv = nn.Conv2d(channels, filters, taps, 2, taps // 2)
         return nn.Sequential(conv, relu or nn.ReLU(), nn.MaxPool2d(3, 2, 1))
 
+    def other_stem(
+        channels: int, filters: int, taps: int | tuple[int, int], pad: int, pool_pad: int
+    ) -> nn.Module:
+        conv, pool = nn.Conv2d(channels, filters, taps, 2, pad), nn.MaxPool2d(3, 2, pool_pad)
+        pool.ceil_mode = True
+        return nn.Sequential(conv, nn.ReLU(), pool)
+
     table = {
         "conv_3x3": (nn.Sequential(nn.Conv2d(64, 64, 3, padding=1), nn.ReLU()), [(1, 64, 14, 14)]),
         "conv_bias": (nn.Conv2d(64, 128, 1), [(2, 64, 9, 9)]),
@@ -319,6 +326,17 @@ def build(name: str):
         "stem_last_gray": (ChannelsLast(stem(1, 32, 5)), [(3, 64, 96, 1)]),
         "stem_last_two": (ChannelsLast(stem(2, 64, 3)), [(2, 64, 160, 2)]),
         "stem_last_four": (ChannelsLast(stem(4, 64, 7)), [(2, 32, 224, 4)]),
+        # No padding, as in SqueezeNet 1.1; windows of the pooling that reach beyond the convolution,
+        # as in GoogLeNet.
+        "stem_unpadded": (other_stem(3, 64, 3, 0, 0), [(2, 3, 224, 224)]),
+        "stem_ceil": (other_stem(3, 64, 7, 3, 0), [(1, 3, 224, 224)]),
+        # Filters that fill no block, or several.
+        "stem_few": (other_stem(3, 24, 3, 1, 1), [(2, 3, 64, 96)]),
+        "stem_many": (other_stem(3, 96, 7, 0, 0), [(1, 3, 100, 76)]),
+        # Sizes that are no multiple of anything, and several rows in a block.
+        "stem_odd": (other_stem(3, 40, (5, 3), 1, 1), [(3, 3, 61, 83)]),
+        "stem_odd_batch": (other_stem(1, 64, 5, 2, 1), [(45, 1, 67, 66)]),
+        "stem_last_odd": (ChannelsLast(other_stem(3, 64, 4, 1, 0)), [(2, 57, 41, 3)]),
         # A pooling before it makes the image channels-last.
         "mean_resnet": (
             nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
@@ -578,6 +596,8 @@ CASES = (
     "grouped_wide", "grouped_odd", "grouped_point", "grouped_residual", "grouped_infinite",
     "stem_resnet", "stem_batch", "stem_narrow", "stem_relu6", "stem_wide", "stem_point",
     "stem_last", "stem_last_batch", "stem_last_gray", "stem_last_two", "stem_last_four",
+    "stem_unpadded", "stem_ceil", "stem_few", "stem_many", "stem_odd", "stem_odd_batch",
+    "stem_last_odd",
     "mean_resnet", "mean_odd", "mean_large", "mean_batch",
     "matmul_resnet", "matmul_rows", "matmul_residual", "matmul_relu6", "matmul_odd",
     "matmul_small", "gelu_rows", "matmul_scale", "matmul_gate", "matmul_long",

@@ -37,6 +37,35 @@ func.func @uncast(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: ten
 
 // -----
 
+// SqueezeNet pads neither the convolution nor the pooling.
+// CHECK-LABEL: func.func @unpadded(
+// CHECK: pattern = "transpose+conv2d+bias+relu+max_pool"
+func.func @unpadded(%x: tensor<1x3x32x48xbf16>, %w: tensor<64x3x3x3xbf16>, %b: tensor<1x1x1x64xbf16>) -> tensor<1x7x11x64xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x3x32x48xbf16> -> tensor<1x32x48x3xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x32x48x3xbf16>, tensor<64x3x3x3xbf16> -> tensor<1x15x23x64xbf16>
+  %3 = tcp.add %2, %b : tensor<1x15x23x64xbf16>, tensor<1x1x1x64xbf16> -> tensor<1x15x23x64xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x15x23x64xbf16> -> tensor<1x15x23x64xbf16>
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x15x23x64xbf16> -> tensor<1x7x11x64xbf16>
+  return %5 : tensor<1x7x11x64xbf16>
+}
+
+// -----
+
+// Odd sizes, a window that is not square, padding below and on the right, as ceil_mode adds it, and
+// filters that fill no block.
+// CHECK-LABEL: func.func @any_size(
+// CHECK: pattern = "transpose+conv2d+bias+relu+max_pool"
+func.func @any_size(%x: tensor<1x3x30x41xbf16>, %w: tensor<24x5x3x3xbf16>, %b: tensor<1x1x1x24xbf16>) -> tensor<1x7x11x24xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x3x30x41xbf16> -> tensor<1x30x41x3xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 2, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x30x41x3xbf16>, tensor<24x5x3x3xbf16> -> tensor<1x15x21x24xbf16>
+  %3 = tcp.add %2, %b : tensor<1x15x21x24xbf16>, tensor<1x1x1x24xbf16> -> tensor<1x15x21x24xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x15x21x24xbf16> -> tensor<1x15x21x24xbf16>
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 0, 1, 0, 2>, stride = array<i64: 2, 2>} : tensor<1x15x21x24xbf16> -> tensor<1x7x11x24xbf16>
+  return %5 : tensor<1x7x11x24xbf16>
+}
+
+// -----
+
 // A channels-last image needs no transposition.
 // CHECK-LABEL: func.func @channels_last(
 // CHECK: pattern = "cast+conv2d+bias+relu+max_pool"
@@ -118,45 +147,9 @@ func.func @many_channels(%x: tensor<1x5x32x32xbf16>, %w: tensor<32x3x3x5xbf16>, 
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x5xbf16>, tensor<32x3x3x5xbf16> -> tensor<1x16x16x32xbf16>
   %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
   %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
-  // expected-remark @+1 {{not a stem: expects a square window of odd size up to 7, padded by half of it, at most 4 input channels, and 32 or 64 output channels}}
+  // expected-remark @+1 {{not a stem: expects a window of up to 7 x 7, the same padding of at most half of it on the left and top, and at most 4 input channels}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xbf16> -> tensor<1x8x8x32xbf16>
   return %5 : tensor<1x8x8x32xbf16>
-}
-
-// -----
-
-func.func @unpadded(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x8x8x32xbf16> {
-  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
-  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x15x15x32xbf16>
-  %3 = tcp.add %2, %b : tensor<1x15x15x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x15x15x32xbf16>
-  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x15x15x32xbf16> -> tensor<1x15x15x32xbf16>
-  // expected-remark @+1 {{not a stem: expects a square window of odd size up to 7, padded by half of it, at most 4 input channels, and 32 or 64 output channels}}
-  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x15x15x32xbf16> -> tensor<1x8x8x32xbf16>
-  return %5 : tensor<1x8x8x32xbf16>
-}
-
-// -----
-
-func.func @odd_filters(%x: tensor<1x4x32x32xbf16>, %w: tensor<48x3x3x4xbf16>, %b: tensor<1x1x1x48xbf16>) -> tensor<1x8x8x48xbf16> {
-  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
-  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<48x3x3x4xbf16> -> tensor<1x16x16x48xbf16>
-  %3 = tcp.add %2, %b : tensor<1x16x16x48xbf16>, tensor<1x1x1x48xbf16> -> tensor<1x16x16x48xbf16>
-  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x48xbf16> -> tensor<1x16x16x48xbf16>
-  // expected-remark @+1 {{not a stem: expects a square window of odd size up to 7, padded by half of it, at most 4 input channels, and 32 or 64 output channels}}
-  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x48xbf16> -> tensor<1x8x8x48xbf16>
-  return %5 : tensor<1x8x8x48xbf16>
-}
-
-// -----
-
-func.func @narrow(%x: tensor<1x4x32x48xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x8x12x32xbf16> {
-  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x48xbf16> -> tensor<1x32x48x4xbf16>
-  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x48x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x24x32xbf16>
-  %3 = tcp.add %2, %b : tensor<1x16x24x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x24x32xbf16>
-  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x24x32xbf16> -> tensor<1x16x24x32xbf16>
-  // expected-remark @+1 {{not a stem: expects an image height that is a multiple of 4, and a width that is a multiple of 32, at most 512}}
-  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x24x32xbf16> -> tensor<1x8x12x32xbf16>
-  return %5 : tensor<1x8x12x32xbf16>
 }
 
 // -----
@@ -190,7 +183,67 @@ func.func @large_window(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x16x32xbf16>
   %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
   %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
-  // expected-remark @+1 {{not a stem: expects a channels-last pooling with windows of 3, stride 2, padding 1 and no dilation}}
+  // expected-remark @+1 {{not a stem: expects a channels-last pooling with windows of 3 that begin inside of their operand or its padding, stride 2, the same padding of 0 or 1 on the left and top, and no dilation}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
   return %5 : tensor<1x16x16x32xbf16>
+}
+
+// -----
+
+func.func @padded_right(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x8x8x32xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 0, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x16x32xbf16>
+  %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
+  // expected-remark @+1 {{not a stem: expects a window of up to 7 x 7, the same padding of at most half of it on the left and top, and at most 4 input channels}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xbf16> -> tensor<1x8x8x32xbf16>
+  return %5 : tensor<1x8x8x32xbf16>
+}
+
+// -----
+
+func.func @much_padding(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x9x9x32xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 2, 2, 2, 2>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x17x17x32xbf16>
+  %3 = tcp.add %2, %b : tensor<1x17x17x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x17x17x32xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x17x17x32xbf16> -> tensor<1x17x17x32xbf16>
+  // expected-remark @+1 {{not a stem: expects a window of up to 7 x 7, the same padding of at most half of it on the left and top, and at most 4 input channels}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x17x17x32xbf16> -> tensor<1x9x9x32xbf16>
+  return %5 : tensor<1x9x9x32xbf16>
+}
+
+// -----
+
+func.func @few_filters(%x: tensor<1x4x32x32xbf16>, %w: tensor<12x3x3x4xbf16>, %b: tensor<1x1x1x12xbf16>) -> tensor<1x8x8x12xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<12x3x3x4xbf16> -> tensor<1x16x16x12xbf16>
+  %3 = tcp.add %2, %b : tensor<1x16x16x12xbf16>, tensor<1x1x1x12xbf16> -> tensor<1x16x16x12xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x12xbf16> -> tensor<1x16x16x12xbf16>
+  // expected-remark @+1 {{not a stem: expects filters that are multiples of 16 bytes, and a convolution with at most 256 columns}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x12xbf16> -> tensor<1x8x8x12xbf16>
+  return %5 : tensor<1x8x8x12xbf16>
+}
+
+// -----
+
+func.func @wide(%x: tensor<1x4x32x514xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x8x129x32xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x514xbf16> -> tensor<1x32x514x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x514x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x257x32xbf16>
+  %3 = tcp.add %2, %b : tensor<1x16x257x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x257x32xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x257x32xbf16> -> tensor<1x16x257x32xbf16>
+  // expected-remark @+1 {{not a stem: expects filters that are multiples of 16 bytes, and a convolution with at most 256 columns}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x257x32xbf16> -> tensor<1x8x129x32xbf16>
+  return %5 : tensor<1x8x129x32xbf16>
+}
+
+// -----
+
+func.func @window_outside(%x: tensor<1x4x32x32xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tensor<1x1x1x32xbf16>) -> tensor<1x10x8x32xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x16x32xbf16>
+  %3 = tcp.add %2, %b : tensor<1x16x16x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x16x32xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x32xbf16> -> tensor<1x16x16x32xbf16>
+  // expected-remark @+1 {{not a stem: expects a channels-last pooling with windows of 3 that begin inside of their operand or its padding, stride 2, the same padding of 0 or 1 on the left and top, and no dilation}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 5, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x32xbf16> -> tensor<1x10x8x32xbf16>
+  return %5 : tensor<1x10x8x32xbf16>
 }

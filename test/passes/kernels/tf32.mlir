@@ -22,7 +22,7 @@ cudnn.graph @in_f32(%x: !cudnn.tensor_desc<1x36x14x14xf32, NHWC>, %w: !cudnn.ten
 // Half as many filters per block, because elements are twice as wide.
 // CHECK: gpu.module @stem_0_1x1
 // CHECK: llvm.call @convoy_stem_f32_f32_32(
-// CHECK: cudnn.kernels = [{block = 64 : i64, chip = "sm_80", grid = 32 : i64, name = "stem_0_1x1", shared_bytes = 50304 : i64, tf32 = true, variant = "1x1"}]
+// CHECK: cudnn.kernels = [{block = 64 : i64, chip = "sm_80", grid = 32 : i64, name = "stem_0_1x1", shared_bytes = 50816 : i64, tf32 = true, variant = "1x1"}]
 // PTX: gpu.binary @stem_0_1x1
 // PTX-SAME: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 func.func @main(%x: tensor<2x3x32x64xf32>, %w: tensor<64x7x7x3xf32>, %b: tensor<1x1x1x64xf32>) -> tensor<2x8x16x64xf32> attributes {tcp.target = "cuda"} {
