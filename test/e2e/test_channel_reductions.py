@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import nn
+from vector_cpus import CPUS
 
 import convoy
 
@@ -33,7 +34,7 @@ class Shuffle(nn.Module):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])
+@pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize("channels", [3, 8, 24, 41, 130])
 @pytest.mark.parametrize("pool", POOLS)
 def test_pools(pool: str, channels: int, cpu: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from vector_cpus import CPUS
 
 import convoy
 
@@ -42,7 +43,7 @@ class Block(nn.Module):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])
+@pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_shapes(shape: str, cpu: str) -> None:
     torch.manual_seed(0)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import Tensor, nn
+from vector_cpus import CPUS
 
 import convoy
 
@@ -38,7 +39,7 @@ class Block(nn.Module):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])
+@pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize("name", MODULES)
 def test_partial_blocks(name: str, cpu: str) -> None:
     torch.manual_seed(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from vector_cpus import VECTOR_CPUS
 
 import convoy
 
@@ -25,7 +26,7 @@ COLUMNS = (64, 4096, 4097, 8211, 100)
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("cpu", ["native", "x86-64-v3"])
+@pytest.mark.parametrize("cpu", VECTOR_CPUS)
 @pytest.mark.parametrize("columns", COLUMNS)
 def test_products(columns: int, cpu: str) -> None:
     torch.manual_seed(0)

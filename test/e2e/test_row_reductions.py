@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import Tensor, nn
+from vector_cpus import CPUS
 
 import convoy
 
@@ -35,7 +36,7 @@ class Reduced(nn.Module):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])
+@pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize("length", [3, 8, 15, 49, 64, 130, 517])
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_rows(reduction: str, length: int, cpu: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from vector_cpus import CPUS, VECTOR_CPUS
 
 import convoy
 
@@ -32,7 +33,7 @@ WINDOWS: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("cpu", ["native", "x86-64-v3"])
+@pytest.mark.parametrize("cpu", VECTOR_CPUS)
 @pytest.mark.parametrize("name", WINDOWS)
 def test_taps_that_read_only_padding(name: str, cpu: str) -> None:
     torch.manual_seed(0)
@@ -58,7 +59,7 @@ class Residual(nn.Module):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])
+@pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize("channels", [8, 32, 96, 100])
 @pytest.mark.parametrize("length", [1, 13, 400, 1037])
 def test_long_rows(length: int, channels: int, cpu: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from vector_cpus import CPUS
 
 import convoy
 
@@ -75,7 +76,7 @@ def check(module: nn.Module, x: torch.Tensor, folder: Path, cpu: str) -> None:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])
+@pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_shapes(shape: str, cpu: str, tmp_path: Path) -> None:
     torch.manual_seed(0)
@@ -87,7 +88,7 @@ def test_shapes(shape: str, cpu: str, tmp_path: Path) -> None:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])
+@pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize(
     ("rows", "columns", "dilation"),
     [(16, 16, 2), (25, 28, 4), (27, 31, 3), (30, 18, 5), (17, 40, 2)],

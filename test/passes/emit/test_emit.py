@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from vector_cpus import CPUS, VECTOR_CPUS
 
 from convoy import _convoy
 from convoy_runtime._abi import RUN_ENTRIES
@@ -135,7 +136,7 @@ CONVS = [
 
 
 @pytest.mark.parametrize("epilogue", [False, True], ids=["plain", "epilogue"])
-@pytest.mark.parametrize("cpu", ["native", "x86-64-v3", "x86-64"])
+@pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize(
     "case",
     CONVS,
@@ -172,7 +173,7 @@ def test_convolution(tmp_path: Path, case: tuple[Any, ...], cpu: str, epilogue: 
     ],
     ids=str,
 )
-@pytest.mark.parametrize("cpu", ["native", "x86-64-v3"])
+@pytest.mark.parametrize("cpu", VECTOR_CPUS)
 def test_matmul(tmp_path: Path, left: tuple[int, ...], right: tuple[int, ...], cpu: str) -> None:
     types = ["x".join(map(str, shape)) + "xf32" for shape in (left, right, (*left[:-1], right[-1]))]
     text = f"""func.func @main(%a: tensor<{types[0]}> {{tcp.input = "a"}}, %b: tensor<{types[1]}> {{tcp.input = "b"}})
@@ -290,9 +291,8 @@ def test_programs_for_a_gpu_enqueue_their_runs(tmp_path: Path) -> None:
     assert set(kernels) == {b"convoy_copy_8", b"convoy_copy_80"}
 
 
-@pytest.mark.parametrize(
-    "cpu", ["native", "x86-64-v3", "x86-64"]
-)  # The last CPU has no half-precision instructions.
+# The last CPU has no half-precision instructions.
+@pytest.mark.parametrize("cpu", CPUS)
 def test_narrow_floats_need_no_compiler_runtime_library(tmp_path: Path, cpu: str) -> None:
     text = """func.func @main(%x: tensor<33xf32> {tcp.input = "x"})
         -> (tensor<33xf16> {tcp.output = "0"}, tensor<33xf32> {tcp.output = "1"}) {
