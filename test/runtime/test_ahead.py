@@ -21,49 +21,60 @@ from convoy_runtime.manifest import Graph
 SPEEDS = Speeds(memory=1e-9, cache=inf, cache_bytes=0)
 
 
-def begin(count: int, plans: int) -> tuple[list[str], tuple[bool, int]]:
-    """Begins with `count` graphs, each with `plans` plans to compile. Returns the submitted jobs and
-    the result."""
-    submitted: dict[str, None] = {}
+class Programs:
+    """Begins programs, whose graphs have a kind and a number of plans to compile."""
 
-    def jobs_ahead(graph: Graph, _: Any, sources: Iterable[tuple[str, int]]) -> list[Job]:
+    def __init__(self, *graphs: tuple[str, int]) -> None:
+        self.submitted: dict[str, None] = {}
+        self.asked: list[str] = []
+        self._plans = {f"graph{place}": plans for place, (_, plans) in enumerate(graphs)}
+        self.result = begin_ahead(
+            [
+                (replace(conv_graph(), name=f"graph{place}", ops=(kind,)), object())
+                for place, (kind, _) in enumerate(graphs)
+            ],
+            TUNE_LEVELS["quick"],
+            cast("Any", SimpleNamespace(jobs_ahead=self._jobs)),
+            cast("Any", SimpleNamespace(steps_ahead=lambda _: [])),
+            SPEEDS,
+            cast("Any", SimpleNamespace(ahead=self._ahead)),
+        )
+
+    def _jobs(self, graph: Graph, _: Any, sources: Iterable[tuple[str, int]]) -> list[Job]:
+        self.asked.append(graph.name)
         ((_, limit),) = [source for source in sources if source[0] == "A"]
-        return [Job("", graph.name, "", rank, {}) for rank in range(min(plans, limit))]
+        count = min(self._plans[graph.name], limit)
+        return [Job("", graph.name, "", rank, {}) for rank in range(count)]
 
-    def ahead(jobs: Iterable[Job]) -> None:
-        submitted.update(dict.fromkeys(f"{job.name} {job.engine}" for job in jobs))
-
-    # No two graphs are alike.
-    graphs = [
-        (replace(conv_graph(), name=f"graph{place}", ops=(f"op{place}",)), object())
-        for place in range(count)
-    ]
-    found = begin_ahead(
-        graphs,
-        TUNE_LEVELS["quick"],
-        cast("Any", SimpleNamespace(jobs_ahead=jobs_ahead)),
-        cast("Any", SimpleNamespace(steps_ahead=lambda _: [])),
-        SPEEDS,
-        cast("Any", SimpleNamespace(ahead=ahead)),
-    )
-    return list(submitted), found
+    def _ahead(self, jobs: Iterable[Job]) -> None:
+        self.submitted.update(dict.fromkeys(f"{job.name} {job.engine}" for job in jobs))
 
 
 def test_a_program_with_few_plans_compiles_all() -> None:
-    submitted, found = begin(8, 4)
-    assert found == (True, ALL)
+    program = Programs(*[(f"kind{place}", 4) for place in range(8)])
+    assert program.result == (True, ALL)
     # The first two plans of each graph precede the others.
-    assert submitted == [
+    assert list(program.submitted) == [
         f"graph{place} {rank}" for ranks in ((0, 1), (2, 3)) for place in range(8) for rank in ranks
     ]
 
 
 def test_a_program_with_many_plans_compiles_the_first_of_each_graph() -> None:
-    submitted, found = begin(9, 4)
-    assert found == (True, 2)
-    assert submitted == [f"graph{place} {rank}" for place in range(9) for rank in (0, 1)]
+    program = Programs(*[(f"kind{place}", 4) for place in range(9)])
+    assert program.result == (True, 2)
+    assert list(program.submitted) == [
+        f"graph{place} {rank}" for place in range(9) for rank in (0, 1)
+    ]
 
 
-@pytest.mark.parametrize(("count", "plans"), [(0, 0), (5, 0), (1, 3)])
-def test_a_few_plans_need_no_processes(count: int, plans: int) -> None:
-    assert begin(count, plans) == ([], (False, ALL))
+@pytest.mark.parametrize("plans", [[], [0, 0, 0, 0, 0], [3]])
+def test_a_few_plans_need_no_processes(plans: list[int]) -> None:
+    program = Programs(*[(f"kind{place}", each) for place, each in enumerate(plans)])
+    assert program.result == (False, ALL)
+    assert not program.submitted
+
+
+def test_graphs_of_a_kind_without_plans_are_not_asked() -> None:
+    program = Programs(("none", 0), ("some", 2), ("none", 2), ("some", 0), ("some", 2))
+    assert program.asked == ["graph0", "graph1", "graph3", "graph4"]
+    assert list(program.submitted) == ["graph1 0", "graph1 1", "graph4 0", "graph4 1"]
