@@ -48,8 +48,9 @@ def write(tmp_path: Path, compile_c: Callable[..., bytes]) -> Write:
     def one(
         *alternatives: GraphAlternative,
         change: Callable[[GraphAlternatives], GraphAlternatives] = lambda offered: offered,
+        **fields: Any,
     ) -> Path:
-        manifest, offered = contents(*alternatives, calls=2)
+        manifest, offered = contents(*alternatives, calls=2, **fields)
         offered = change(offered)
         native = compile_c("fake_gpu/alternatives.c", "-DTHEN=1")
         members = {"native.so": native, "alternatives.json": offered.to_json().encode()}
@@ -147,6 +148,36 @@ def test_engines_that_were_slow_for_other_graphs_are_skipped(
     # Engines are not skipped if few plans would remain.
     monkeypatch.setattr(tuner, "_MIN_CANDIDATES", 4)
     assert left_out() == [False, False]
+
+
+def test_slow_exact_engine_is_run_once(
+    write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "HOST_MICROSECONDS", 0.0)
+    monkeypatch.setattr(history, "_MIN_EXACT_SLOWDOWN", 2.0)
+    monkeypatch.setattr(history, "_MAX_EXACT_MICROSECONDS", 1.0)
+    monkeypatch.setattr(tuner, "_MIN_CANDIDATES", 1)
+    cudnn.fake_exact(42)
+    exact, vote = "engine 42, which accumulates in float32", "the median of 1 plans"
+    path = write(products=Products(8, "float16"))
+
+    def references(path: Path, *engines: int, **options: Any) -> list[str]:
+        reports = tuned(path, engines=engines, **options)
+        told = [any("engine 42: would take" in line for line in each.rejected) for each in reports]
+        found = [report.reference for report in reports]
+        assert told == [reference == vote for reference in found]
+        return found
+
+    # As a candidate, and as the reference only.
+    assert references(path, 41, 42) == [exact, vote]
+    assert references(path, 41) == [exact, vote]
+    # A full tuning tries everything.
+    assert references(path, 41, 42, tune="full") == [exact, exact]
+    # Without the number of FLOPs nothing is expected.
+    assert references(write(products=None), 41, 42) == [exact, exact]
+    # Too few plans would remain for a vote.
+    monkeypatch.setattr(tuner, "_MIN_CANDIDATES", 2)
+    assert references(write(products=Products(8, "float16")), 41, 42) == [exact, exact]
 
 
 def test_alternative_that_moves_too_many_bytes_is_skipped(write: Write, cudnn: ctypes.CDLL) -> None:
