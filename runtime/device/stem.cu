@@ -13,10 +13,12 @@ namespace {
 template <typename T, typename Image, int K>
 DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem) {
   using Pair = typename Element<T>::Pair;
-  constexpr int kMatrices = K / 8, kSteps = kTapBytes<T> / 32;
+  constexpr int kMatrices = K / 8;
   const Patch<T> patch(stem);
   const int threads = stem.columns() * 2, weightBytes = stem.tapsH * kTapBytes<T> + 16;
   const int firstTap = stem.firstTap(), shift = (kStemLeft - stem.pad) % 2;
+  // Steps of 32 bytes of a row of taps; the last ones may have no tap.
+  const int steps = ((shift + stem.tapsW) * (int)sizeof(Pixel<T>) + 31) / 32;
   const int thread = threadId(), warp = thread / 32, lane = thread % 32;
   const int rows = 4 * stem.strip + stem.tapsH;
   char *filters = shared + rows * patch.rowBytes, *lines = filters + K * weightBytes;
@@ -83,7 +85,7 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
 #pragma unroll
       for (int down = 0; down < stem.tapsH; ++down)
 #pragma unroll
-        for (int step = 0; step < kSteps; ++step) {
+        for (int step = 0; step < steps; ++step) {
           u32 evenA[4] = {}, oddA[4], matrices[kMatrices / 2][4];
           if (turn > 0)
             loadMatrices(evenA, even + down * patch.rowBytes + step * patch.step);

@@ -29,8 +29,9 @@ def build(folder: Path, kernels: Iterable[Path], source: str) -> ctypes.CDLL:
     for path in (*kernels, *_EMULATION.iterdir()):
         shutil.copy(path, folder)
     library = folder / "emulation.so"
-    # Without constant sizes loops are not unrolled.
-    flags = ["-O1", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-Wno-pass-failed"]
+    # Kernels move numbers as words. Without constant sizes loops are not unrolled.
+    flags = ["-O1", "-std=c++20", "-fno-strict-aliasing"]
+    flags += ["-Wall", "-Wextra", "-Werror", "-Wno-pass-failed"]
     sources = [folder / source, folder / "grid.cpp"]
     subprocess.run([compiler, *flags, *sources, "-fPIC", "-shared", "-o", library], check=True)
     return ctypes.CDLL(str(library))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Takes the place of runtime/device/device.h: the instructions that recurrent.h, product.h and the
-// kernels for attention use, on the host. Every thread of a grid is a fiber (grid.cpp). Addresses
-// of shared memory are offsets.
+// Takes the place of runtime/device/device.h: the instructions that recurrent.h, product.h, stem.cu
+// and the kernels for attention use, on the host. Every thread of a grid is a fiber (grid.cpp).
+// Addresses of shared memory are offsets.
 
 #ifndef CONVOY_EMULATION_DEVICE_H
 #define CONVOY_EMULATION_DEVICE_H
@@ -10,6 +10,7 @@
 #include "kernel_abi.h"
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <unistd.h>
 
 using namespace convoy::device;
@@ -34,6 +35,7 @@ template <typename T, int count> struct Vector {
                               aligned(sizeof(T) * count < 16 ? sizeof(T) * count : 16)));
 };
 template <typename T, int count> using Elements = typename Vector<T, count>::Of;
+using Floats = Elements<float, 4>;
 
 /// The shared memory of block `rank` of the running fiber's cluster; that of its own block if
 /// negative. Stops the process if 16 bytes at `address` are not inside, or not aligned.
@@ -138,21 +140,53 @@ template <typename T> struct Element {
                  : __is_same(T, _Float16) ? Factor::F16
                                           : Factor::Bf16);
   }
-  static u32 pack(float low, float high) {
+  using Pair = std::conditional_t<sizeof(T) == 4, u32x2, u32>;
+  static Pair pack(float low, float high) {
     T both[2] = {(T)low, (T)high};
-    u32 word;
-    std::memcpy(&word, both, sizeof word);
-    return word;
+    Pair pair;
+    std::memcpy(&pair, both, sizeof pair);
+    return pair;
   }
-  static void unpack(u32 word, float &low, float &high) {
+  static void unpack(Pair pair, float &low, float &high) {
     T both[2];
-    std::memcpy(both, &word, sizeof word);
+    std::memcpy(both, &pair, sizeof pair);
     low = (float)both[0];
     high = (float)both[1];
   }
   /// To TF32, with ties away from zero.
   static u32 round(u32 one) { return (one + 0x1000) & ~0x1fffU; }
 };
+
+/// Elementwise; NaN if one of both is.
+template <typename T, typename Word> DEVICE Word max(Word a, Word b) {
+  constexpr size_t count = sizeof(Word) / sizeof(T);
+  T left[count], right[count];
+  std::memcpy(left, &a, sizeof a);
+  std::memcpy(right, &b, sizeof b);
+  for (size_t i = 0; i < count; ++i)
+    if (!(left[i] >= right[i]) && left[i] == left[i])
+      left[i] = right[i];
+  std::memcpy(&a, left, sizeof a);
+  return a;
+}
+DEVICE float clamp(float value, float lower, float upper) {
+  return value < lower ? lower : value > upper ? upper : value;
+}
+template <typename T> DEVICE Floats loadFloats(const T *from) {
+  return {(float)from[0], (float)from[1], (float)from[2], (float)from[3]};
+}
+template <typename T> DEVICE void storeFour(T *to, Floats four) {
+  for (int i = 0; i < 4; ++i)
+    to[i] = (T)four[i];
+}
+template <typename T> DEVICE Floats toFactors(Floats four) {
+  if (sizeof(T) == 2)
+    return four;
+  auto round = [](float one) {
+    return __builtin_bit_cast(float, Element<T>::round(__builtin_bit_cast(u32, one)));
+  };
+  return {round(four.x), round(four.y), round(four.z), round(four.w)};
+}
 
 DEVICE int min(int a, int b) { return a < b ? a : b; }
 DEVICE int max(int a, int b) { return a > b ? a : b; }
