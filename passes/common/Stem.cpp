@@ -9,6 +9,8 @@ using namespace convoy::tcp;
 
 namespace convoy {
 
+/// Maximum filters: for each 32 or 64 of them, a kernel reads the image again.
+static constexpr int64_t kMostFilters = 128;
 /// Bits of the vectors that a kernel writes to the result.
 static constexpr int64_t kVectorBits = 128;
 
@@ -73,9 +75,10 @@ std::optional<Stem> matchStem(MaxPoolOp pool, bool allowTf32, std::string &reaso
   if (widest > 7 || pad != conv.getPad()[2] || pad > taps / 2 || w[3] > 4)
     return refuse("expects a window of up to 7 x 7, the same padding of at most half of it on the "
                   "left and top, and at most 4 input channels");
-  if (w[0] * element.getIntOrFloatBitWidth() % kVectorBits != 0 || y[2] > device::kStemColumns)
-    return refuse("expects filters that are multiples of 16 bytes, and a convolution with at most "
-                  "256 columns");
+  if (w[0] > kMostFilters || w[0] * element.getIntOrFloatBitWidth() % kVectorBits != 0 ||
+      y[2] > device::kStemColumns)
+    return refuse("expects at most 128 filters, a multiple of 16 bytes, and a convolution with at "
+                  "most 256 columns");
   if (stem.transpose && stem.transpose.getPerm() != ArrayRef<int64_t>{0, 2, 3, 1})
     return refuse("expects a transposition from channels-first to channels-last");
   if (shapeOf(stem.bias()) != ArrayRef<int64_t>{1, 1, 1, y[3]} || !stem.relu.getMinFloat() ||

@@ -40,8 +40,8 @@ struct Stem {
 /// Matches the stem whose last op is `pool`:
 /// * an image of at most 4 channels;
 /// * a convolution in f16, bf16, or with `allowTf32` f32, with stride 2, a window of up to 7 x 7, a
-///   padding of at most half of it on the left and top, at most 256 columns, and filters that are
-///   multiples of 16 bytes;
+///   padding of at most half of it on the left and top, at most 256 columns, and up to 128 filters
+///   that are a multiple of 16 bytes;
 /// * a bias, and a relu;
 /// * a max pooling with windows of 3, stride 2 and a padding of 0 or 1 on the left and top.
 /// Returns std::nullopt with the reason in `reason` if the ops are different.

@@ -219,9 +219,21 @@ func.func @few_filters(%x: tensor<1x4x32x32xbf16>, %w: tensor<12x3x3x4xbf16>, %b
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<12x3x3x4xbf16> -> tensor<1x16x16x12xbf16>
   %3 = tcp.add %2, %b : tensor<1x16x16x12xbf16>, tensor<1x1x1x12xbf16> -> tensor<1x16x16x12xbf16>
   %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x12xbf16> -> tensor<1x16x16x12xbf16>
-  // expected-remark @+1 {{not a stem: expects filters that are multiples of 16 bytes, and a convolution with at most 256 columns}}
+  // expected-remark @+1 {{not a stem: expects at most 128 filters, a multiple of 16 bytes, and a convolution with at most 256 columns}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x12xbf16> -> tensor<1x8x8x12xbf16>
   return %5 : tensor<1x8x8x12xbf16>
+}
+
+// -----
+
+func.func @many_filters(%x: tensor<1x4x32x32xbf16>, %w: tensor<136x3x3x4xbf16>, %b: tensor<1x1x1x136xbf16>) -> tensor<1x8x8x136xbf16> {
+  %1 = tcp.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x4x32x32xbf16> -> tensor<1x32x32x4xbf16>
+  %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x32x4xbf16>, tensor<136x3x3x4xbf16> -> tensor<1x16x16x136xbf16>
+  %3 = tcp.add %2, %b : tensor<1x16x16x136xbf16>, tensor<1x1x1x136xbf16> -> tensor<1x16x16x136xbf16>
+  %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x16x136xbf16> -> tensor<1x16x16x136xbf16>
+  // expected-remark @+1 {{not a stem: expects at most 128 filters, a multiple of 16 bytes, and a convolution with at most 256 columns}}
+  %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x16x136xbf16> -> tensor<1x8x8x136xbf16>
+  return %5 : tensor<1x8x8x136xbf16>
 }
 
 // -----
@@ -231,7 +243,7 @@ func.func @wide(%x: tensor<1x4x32x514xbf16>, %w: tensor<32x3x3x4xbf16>, %b: tens
   %2 = tcp.conv2d %1, %w {channels_last, dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x32x514x4xbf16>, tensor<32x3x3x4xbf16> -> tensor<1x16x257x32xbf16>
   %3 = tcp.add %2, %b : tensor<1x16x257x32xbf16>, tensor<1x1x1x32xbf16> -> tensor<1x16x257x32xbf16>
   %4 = tcp.clamp %3 {min_float = 0.0 : f32} : tensor<1x16x257x32xbf16> -> tensor<1x16x257x32xbf16>
-  // expected-remark @+1 {{not a stem: expects filters that are multiples of 16 bytes, and a convolution with at most 256 columns}}
+  // expected-remark @+1 {{not a stem: expects at most 128 filters, a multiple of 16 bytes, and a convolution with at most 256 columns}}
   %5 = tcp.max_pool %4 {channels_last, dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 2, 2>} : tensor<1x16x257x32xbf16> -> tensor<1x8x129x32xbf16>
   return %5 : tensor<1x8x129x32xbf16>
 }
