@@ -43,6 +43,16 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
       sharedAddress(shared) + (warp * 16 + lane % 16 + firstTap) * 16 + lane / 16 * patch.next;
   const u32 b =
       sharedAddress(filters) + (lane % 8 + lane / 16 * 8) * weightBytes + lane / 8 % 2 * 16;
+  // Pixels beside a window are in its first or last step. Their weights are zero, but they may be
+  // infinite.
+  auto removeOutside = [&](u32(&pixels)[4], int step) __attribute__((always_inline)) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int tap = sizeof(T) == 2 ? step * 4 + i / 2 * 2 + lane % 4 / 2 : step * 2 + i / 2;
+      if ((u32)(tap - shift) >= (u32)stem.tapsW)
+        pixels[i] = 0;
+    }
+  };
   Pair above[2 * kMatrices] = {};
   for (int firstRow = place.begin; firstRow < place.end; firstRow += stem.strip) {
     if (firstRow > place.begin)
@@ -90,6 +100,8 @@ DEVICE void run(const Image *x, const T *w, const T *bias, T *y, const Stem stem
           if (turn > 0)
             loadMatrices(evenA, even + down * patch.rowBytes + step * patch.step);
           loadMatrices(oddA, even + (down + 2) * patch.rowBytes + step * patch.step);
+          removeOutside(evenA, step);
+          removeOutside(oddA, step);
 #pragma unroll
           for (int j = 0; j < kMatrices / 2; ++j)
             loadMatrices(matrices[j], b + j * 16 * weightBytes + down * kTapBytes<T> + step * 32);

@@ -62,7 +62,11 @@ class Stem:
 
     def expected(self) -> tuple[Tensor, Tensor]:
         """The results of the convolution and of the pooling, channels-first."""
-        x, w, bias = self.tensors()
+        return self.expected_of(self.tensors())
+
+    def expected_of(self, tensors: list[Tensor]) -> tuple[Tensor, Tensor]:
+        """The same for other tensors."""
+        x, w, bias = tensors
         top, bottom, left, right = self.pad
         padded = F.pad(x.to(self.dtype).double(), (left, right, top, bottom))
         conv = F.conv2d(padded, w.double(), bias.double(), stride=2).clamp(0, self.upper)
@@ -120,7 +124,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     return build(tmp_path_factory.mktemp("emulation"), kernels, "stem.cpp")
 
 
-def run(library: ctypes.CDLL, stem: Stem) -> Tensor:
+def run(library: ctypes.CDLL, stem: Stem, tensors: list[Tensor]) -> Tensor:
     """The result of the kernel, channels-first."""
     text = convoy_opt(stem.text(), *PASSES).stdout
     ((words, function),) = re.findall(
@@ -133,7 +137,7 @@ def run(library: ctypes.CDLL, stem: Stem) -> Tensor:
     )
     threads, blocks, shared_bytes = map(int, entry)
     arguments = [int(word) for word in words.split(",")]
-    x, w, bias = stem.tensors()
+    x, w, bias = tensors
     _, pooled = stem.expected()
     y = torch.full(pooled.movedim(1, -1).shape, torch.nan, dtype=stem.dtype)
     given = [
@@ -185,7 +189,24 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_results_are_those_of_pytorch(library: ctypes.CDLL, name: str) -> None:
     stem = CASES[name]
-    y = run(library, stem)
+    y = run(library, stem, stem.tensors())
     _, expected = stem.expected()
     limit = LIMITS[stem.dtype] * float(expected.abs().max())
     torch.testing.assert_close(y.double(), expected, rtol=0, atol=limit)
+
+
+@pytest.mark.parametrize("column", [12, 13, 14, 15])
+@pytest.mark.parametrize(
+    "name", ["resnet", "squeezenet", "googlenet", "odd_last", "tf32", "tf32_odd"]
+)
+def test_infinite_pixel_is_in_its_windows_only(
+    library: ctypes.CDLL, name: str, column: int
+) -> None:
+    """Steps have more pixels than the window."""
+    stem = CASES[name]
+    x, w, bias = stem.tensors()
+    x[0, 0, 8, column] = torch.inf
+    y = run(library, stem, [x, w, bias])
+    _, expected = stem.expected_of([x, w, bias])
+    assert not y.isnan().any()
+    assert torch.equal(y.isfinite(), expected.isfinite())
