@@ -137,11 +137,10 @@ static Variant variantOf(GraphOp graph, StemOps &ops, StringRef function, int64_
   return variant;
 }
 
-/// The kernel of runtime/device/stem.cu.
-static Variant anyVariant(GraphOp graph, StemOps &ops) {
-  // Fewer filters fit into shared memory with wider elements.
-  int64_t bytes = ops.bytes(), filters = bytes == 2 && ops.filters() > 32 ? 64 : 32,
-          parts = llvm::divideCeil(ops.filters(), filters), rows = ops.rows(parts);
+/// The kernel of runtime/device/stem.cu for `filters` filters per block.
+static Variant anyVariant(GraphOp graph, StemOps &ops, int64_t filters) {
+  int64_t bytes = ops.bytes(), parts = llvm::divideCeil(ops.filters(), filters),
+          rows = ops.rows(parts);
   auto sharedBytes = [&](int64_t strip) {
     device::StemArguments stem = argumentsOf(ops, rows, strip);
     return (4 * strip + ops.taps()) * stem.pixels() * 4 * bytes +
@@ -187,7 +186,14 @@ SmallVector<Variant, 0> stemVariants(GraphOp graph, std::string &reason) {
     reason = "it is not a chain of identity, convolution, sum, relu and max pooling";
     return {};
   }
-  SmallVector<Variant, 0> variants = {anyVariant(graph, ops)};
+  // Fewer filters fit into shared memory with wider elements.
+  int64_t filters = ops.bytes() == 2 && ops.filters() > 32 ? 64 : 32;
+  SmallVector<Variant, 0> variants = {anyVariant(graph, ops, filters)};
+  // Nor do many columns fit on some GPUs.
+  if (filters == 64 && variants.front().sharedBytes > kSharedBytes) {
+    variants.push_back(anyVariant(graph, ops, /*filters=*/32));
+    variants.back().suffix += "x32";
+  }
   // Preparing the filters for wgmma is slow and pays off only with many rows.
   if (std::optional<Variant> variant = wgmmaVariant(graph, ops))
     variants.insert(ops.wgmmaRows() > kFewRows ? variants.begin() : variants.end(),
