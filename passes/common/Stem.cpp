@@ -2,7 +2,6 @@
 
 #include "passes/common/Stem.h"
 #include "dialect/tcp/TcpShapes.h"
-#include "runtime/device/kernel_abi.h"
 
 using namespace mlir;
 using namespace convoy::tcp;
@@ -11,6 +10,8 @@ namespace convoy {
 
 /// Maximum filters: for each 32 or 64 of them, a kernel reads the image again.
 static constexpr int64_t kMostFilters = 128;
+/// Maximum columns of the convolution's result. A kernel has two threads for each.
+static constexpr int64_t kMostColumns = 256;
 /// Bits of the vectors that a kernel writes to the result.
 static constexpr int64_t kVectorBits = 128;
 
@@ -76,7 +77,7 @@ std::optional<Stem> matchStem(MaxPoolOp pool, bool allowTf32, std::string &reaso
     return refuse("expects a window of up to 7 x 7, the same padding of at most half of it on the "
                   "left and top, and at most 4 input channels");
   if (w[0] > kMostFilters || w[0] * element.getIntOrFloatBitWidth() % kVectorBits != 0 ||
-      y[2] > device::kStemColumns)
+      y[2] > kMostColumns)
     return refuse("expects at most 128 filters, a multiple of 16 bytes, and a convolution with at "
                   "most 256 columns");
   if (stem.transpose && stem.transpose.getPerm() != ArrayRef<int64_t>{0, 2, 3, 1})

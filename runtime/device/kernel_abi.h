@@ -362,8 +362,6 @@ struct RecurrentShared {
 /// Pixels of padding on the left of a row in shared memory: aligned, and enough for the widest
 /// filter.
 constexpr int kStemLeft = 4;
-/// Maximum columns of the convolution's result, two threads each.
-constexpr int kStemColumns = 256;
 /// stem.cu and stem_wgmma.cu: convolution, bias, relu and max pooling of an image.
 struct StemArguments {
   int images, height, width, channels;       ///< x
