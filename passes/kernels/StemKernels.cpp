@@ -32,7 +32,6 @@ struct StemOps {
   Type element() { return conv.getW().getType().getElementType(); }
   int64_t bytes() { return element().getIntOrFloatBitWidth() / 8; }
   int64_t images() { return imageType().getShape()[0]; }
-  int64_t height() { return imageType().getShape()[2]; }
   int64_t width() { return imageType().getShape()[3]; }
   int64_t filters() { return conv.getW().getType().getShape()[0]; }
   int64_t taps() { return conv.getW().getType().getShape()[2]; }
@@ -96,7 +95,8 @@ static bool match(GraphOp graph, StemOps &ops) {
          isa<BlockArgument>(ops.conv.getW()) && isa<BlockArgument>(ops.add.getInputs()[1]);
 }
 
-/// What both kernels are told, for `rows` rows of the result per block, `strip` at a time.
+/// Returns the arguments of a stem kernel whose blocks compute `rows` rows of the result, `strip`
+/// rows at a time.
 static device::StemArguments argumentsOf(StemOps &ops, int64_t rows, int64_t strip) {
   ArrayRef<int64_t> x = ops.imageType().getShape(), w = ops.conv.getW().getType().getShape(),
                     conv = ops.convShape(), y = ops.shape();

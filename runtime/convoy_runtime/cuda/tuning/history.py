@@ -22,8 +22,6 @@ from .race import HOST_MICROSECONDS
 __all__ = [
     "MIN_ALTERNATIVE_GRAPHS",
     "MIN_NARROW_ALTERNATIVES",
-    "MIN_RANKED_GRAPHS",
-    "MORE_RANKS",
     "History",
     "kind_of",
     "narrow_kind",
@@ -50,8 +48,8 @@ _MIN_NARROW_SLOWDOWNS: Final = ((1.15, 4), (1.01, 10))
 MIN_NARROW_ALTERNATIVES: Final = max(graphs for _, graphs in _MIN_NARROW_SLOWDOWNS)
 #: After this many graphs, the list of a heuristic is cut: at the highest rank that was nearly as
 #: fast as the best one in any of them, plus this many ranks.
-MIN_RANKED_GRAPHS: Final = 3
-MORE_RANKS: Final = 2
+_MIN_RANKED_GRAPHS: Final = 3
+_MORE_RANKS: Final = 2
 _NEARLY: Final = 1.02
 #: The number of graphs that an engine must refuse before it is not asked about others.
 _MIN_REFUSALS: Final = 3
@@ -209,9 +207,9 @@ class History:
     def limit(self, graph: Graph, source: str, limit: int) -> int:
         """Returns the number of plans of a source to build for `graph`, at most `limit`."""
         ranks = self._ranks[kind_of(graph), source]
-        if len(ranks) < MIN_RANKED_GRAPHS:
+        if len(ranks) < _MIN_RANKED_GRAPHS:
             return limit
-        return min(limit, max(ranks) + 1 + MORE_RANKS)
+        return min(limit, max(ranks) + 1 + _MORE_RANKS)
 
     def source_reason(self, graph: Graph, source: str) -> str | None:
         """Returns why a heuristic is not asked about `graph`, or None."""
