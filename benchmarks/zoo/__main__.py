@@ -10,6 +10,13 @@ Each row is measured in a process of its own; with several GPUs, one row on each
 most of a row's time, and then each has the GPU for itself in turn. --json keeps the figures of the
 rows that are done, and the next run continues after them. Prints the table, the geometric means of
 the fastest peer's time over Convoy's, and the rows below 1.
+
+"load s" in the table is the time of a first load with tuning, until the first result: each row has
+an empty cache of compiled kernels. For the time of a load alone on a host, leave out the peers, and
+use one GPU and new plans:
+
+    CUDA_VISIBLE_DEVICES=0 python -m benchmarks.zoo build/zoo --peers --prepare 8 \\
+        --plans build/new-plans --json build/loads.json
 """
 
 from __future__ import annotations
@@ -147,7 +154,14 @@ class _Row:
         command = [sys.executable, "-m", "benchmarks.zoo", str(options.folder), "--one", str(path)]
         command += ["--tune", options.tune, "--rounds", str(options.rounds)]
         command += ["--plans", str(options.plans), "--peers", *options.peers]
-        environment = {**os.environ, "CUDA_VISIBLE_DEVICES": device}
+        # The driver keeps kernels that it compiled, which makes a second load of the same kernels
+        # three to four times as fast.
+        self._cache = tempfile.TemporaryDirectory()
+        environment = {
+            **os.environ,
+            "CUDA_VISIBLE_DEVICES": device,
+            "CUDA_CACHE_PATH": self._cache.name,
+        }
         if options.prepare > 1:
             threads = max(1, (os.cpu_count() or 1) // options.prepare)
             environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(threads))
@@ -172,6 +186,7 @@ class _Row:
         self._errors.seek(0)
         errors = self._errors.read().strip().splitlines()
         self._errors.close()
+        self._cache.cleanup()
         if self._process.returncode == -signal.SIGKILL:
             return Figures(self._name, failures={"convoy": f"killed, after {_LIMIT_SECONDS} s"})
         if self._process.returncode:
@@ -194,7 +209,7 @@ def _line(row: Figures) -> str:
     found = ratio(row)
     failures = "; ".join(f"{name}: {reason[:300]}" for name, reason in row.failures.items())
     error = f" error {row.errors['convoy']:.1e}" if "convoy" in row.errors else ""
-    seconds = f" {row.seconds['convoy']:.0f} s" if "convoy" in row.seconds else ""
+    seconds = f" {row.seconds['convoy']:.1f} s" if "convoy" in row.seconds else ""
     return (
         f"{row.row}: {times}"
         + (f" ratio {found:.2f}" if found else "")
@@ -219,7 +234,7 @@ def table(rows: Sequence[Figures]) -> str:
         cells = [f"{row.ms[name]:.3f}" if name in row.ms else "-" for name in ("convoy", *PEERS)]
         cells += ["-" if found is None else f"{found:.2f}" if found >= 1 else f"**{found:.2f}**"]
         cells += [f"{row.errors['convoy']:.1e}" if "convoy" in row.errors else "-"]
-        cells += [f"{row.seconds['convoy']:.0f}" if "convoy" in row.seconds else "-"]
+        cells += [f"{row.seconds['convoy']:.1f}" if "convoy" in row.seconds else "-"]
         cells += [
             f"{row.megabytes[each]:.0f}" if each in row.megabytes else "-"
             for each in ("convoy", "compile")

@@ -118,7 +118,10 @@ def measure(
         with convoy_runtime.load(
             artifact, weights=state, plan_cache=plans, tune=tune, poison=True
         ) as checked:
-            figures.errors["convoy"] = _error(checked(*narrow), reference)
+            result = checked(*narrow)
+            torch.cuda.synchronize()
+            figures.seconds["convoy"] = time.perf_counter() - start
+            figures.errors["convoy"] = _error(result, reference)
             figures.parts = dict(checked.timings)
         free, _ = torch.cuda.mem_get_info()
         program = convoy_runtime.load(artifact, weights=state, plan_cache=plans)
@@ -126,7 +129,6 @@ def measure(
         programs.append(program)
         program(*narrow)
         torch.cuda.synchronize()
-        figures.seconds["convoy"] = time.perf_counter() - start
         figures.taken = (free - torch.cuda.mem_get_info()[0]) / 1e6
         figures.megabytes["convoy"] = program.device_bytes / 1e6
         stream = torch.cuda.current_stream().cuda_stream

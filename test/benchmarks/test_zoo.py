@@ -45,14 +45,16 @@ def test_table() -> None:
     ]
     assert [ratio(row) for row in rows] == [2.0, 0.5, None]
     text = table(rows)
-    assert "| a-float16-32 | 1.000 | 1.000 | 0.500 | **0.50** | 1.0e-03 | 5 | 12 | - |" in text
+    assert "| a-float16-32 | 1.000 | 1.000 | 0.500 | **0.50** | 1.0e-03 | 5.0 | 12 | - |" in text
     assert "| b-float16-1 | - | 1.000 | - | - | - | - | - | - |" in text
     assert "Geometric mean 1.00: 2.00 at batch 1, 0.50 at batch 32." in text
     assert text.endswith("1 of 2 rows below 1: a-float16-32.")
 
 
 ROW = """#!{python}
-import json, sys, time
+import json, os, sys, time
+with open(os.path.join(os.environ["CUDA_CACHE_PATH"], "kernel"), "x"):
+    pass
 row = sys.argv[sys.argv.index("--one") + 1]
 open(row, "a").write("begins\\n")
 if "broken" in row:
@@ -65,7 +67,8 @@ print(json.dumps({{"row": row, "ms": {{"convoy": time.time()}}}}))
 
 
 def test_rows_prepare_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All rows of a wave are prepared before the first measures; a row that fails is told."""
+    """All rows of a wave are prepared before the first measures, and a row that fails is told. Each
+    has a cache of kernels of its own."""
     child = tmp_path / "child"
     child.write_text(ROW.format(python=sys.executable))
     child.chmod(0o755)
