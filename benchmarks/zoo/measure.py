@@ -110,6 +110,7 @@ def measure(
             del called["compile"]
             figures.failures["compile"] = f"{type(error).__name__}: {error}"
     torch.cuda.synchronize()
+    torch.cuda.empty_cache()  # for the rows that prepare beside this one
     turn()
     replays: dict[str, Callable[[], object]] = {}
     programs: list[CudaProgram] = []

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from op_cases import CASES, CHUNK, build_chunk
 
 from convoy.frontend import import_module
 from convoy.options import CompileOptions
-from convoy.phases import lower
+from convoy.phases import lower, phase_names
 
 
 @pytest.mark.parametrize("index", range((len(CASES) + CHUNK - 1) // CHUNK))
 def test_lowering(index: int) -> None:
     together, flat, _ = build_chunk(index)
     module = import_module(together, flat)
-    for dtype in ("float32", "float16", "bfloat16"):
+    for dtype in ("float32", "float16"):
         options = CompileOptions(target="cuda", dtype=dtype)
         assert "llvm.func" in lower(
             module.text, module.name, from_phase="tcp", to_phase="llvm", options=options
         )
+    # Each phase reads the text of the one before, as it does with --from and --to.
+    text, options = module.text, CompileOptions(target="cuda", dtype="bfloat16")
+    phases = phase_names()
+    for before, after in itertools.pairwise(phases[phases.index("tcp") :]):
+        text = lower(text, module.name, from_phase=before, to_phase=after, options=options)
+    assert "llvm.func" in text
