@@ -53,6 +53,13 @@ def cudnn() -> Cudnn:
 
 
 @pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run of pytest that all its processes share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session")
 def cublaslt(tmp_path_factory: pytest.TempPathFactory) -> None:
     """A stub cuBLASLt for planning, unless there is a real one; without any, cuDNN ends the
     process."""

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import pytest
-from op_cases import CASES, CHUNK, build_chunk
+from imported_chunks import imported_chunk
+from op_cases import CASES, CHUNK
 
-from convoy.frontend import import_module
 from convoy.options import CompileOptions
 from convoy.phases import lower, phase_names
 
 
 @pytest.mark.parametrize("index", range((len(CASES) + CHUNK - 1) // CHUNK))
-def test_lowering(index: int) -> None:
-    together, flat, _ = build_chunk(index)
-    module = import_module(together, flat)
+def test_lowering(index: int, shared_folder: Path) -> None:
+    module = imported_chunk(index, shared_folder)
     for dtype in ("float32", "float16"):
         options = CompileOptions(target="cuda", dtype=dtype)
         assert "llvm.func" in lower(

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 import torch
 from frontend_checks import compare_results, describe, expected_results
+from imported_chunks import imported_chunk
 from op_cases import CASES, CHUNK, ROUNDED, build, build_chunk
 from tcp_reference import run_text
 from torch import Tensor
@@ -44,9 +45,9 @@ class _Chunk:
 
 
 @functools.cache
-def _chunk(index: int) -> _Chunk:
-    together, flat, built = build_chunk(index)
-    imported = import_module(together, flat)
+def _chunk(index: int, shared: Path) -> _Chunk:
+    _, flat, built = build_chunk(index)
+    imported = imported_chunk(index, shared)
     expected = [expected_results(module, one) for module, one in built]
     counts = [len(one) for one in expected]
     got = _split(run_text(imported.text, flat, imported.weights), counts)
@@ -120,9 +121,11 @@ def golden() -> Iterator[dict[str, list[str]]]:
 
 
 @pytest.mark.parametrize("name", _NAMES)
-def test_emitted_ops_match_golden(name: str, golden: dict[str, list[str]]) -> None:
+def test_emitted_ops_match_golden(
+    name: str, golden: dict[str, list[str]], shared_folder: Path
+) -> None:
     index, item = divmod(_NAMES.index(name), CHUNK)
-    chunk = _chunk(index)
+    chunk = _chunk(index, shared_folder)
     emitted = [" ".join(chunk.torch_ops[item]), *chunk.tcp_ops[item]]
     if os.environ.get("CONVOY_UPDATE_GOLDEN"):
         golden[name] = emitted
@@ -130,15 +133,17 @@ def test_emitted_ops_match_golden(name: str, golden: dict[str, list[str]]) -> No
 
 
 @pytest.mark.parametrize("name", _NAMES)
-def test_results_equal_pytorch(name: str) -> None:
+def test_results_equal_pytorch(name: str, shared_folder: Path) -> None:
     index, item = divmod(_NAMES.index(name), CHUNK)
-    chunk = _chunk(index)
+    chunk = _chunk(index, shared_folder)
     compare_results(chunk.got[item], chunk.expected[item], 2e-3 if name in ROUNDED else 1e-6)
 
 
 @pytest.mark.parametrize("index", range(-(-len(_NAMES) // CHUNK)))
-def test_dialect_accepts_the_text(index: int, convoy_opt: Callable[[str], str]) -> None:
-    text = _chunk(index).imported.text
+def test_dialect_accepts_the_text(
+    index: int, convoy_opt: Callable[[str], str], shared_folder: Path
+) -> None:
+    text = _chunk(index, shared_folder).imported.text
     assert convoy_opt(text).count("= tcp.") == text.count('= "tcp.')
 
 
