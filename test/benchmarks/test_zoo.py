@@ -67,8 +67,8 @@ print(json.dumps({{"row": row, "ms": {{"convoy": time.time()}}}}))
 
 
 def test_rows_prepare_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All rows of a wave are prepared before the first measures, and a row that fails is told. Each
-    has a cache of kernels of its own."""
+    """All rows of a wave are prepared before the first is measured. A failing row is reported. Each
+    row has its own kernel cache."""
     child = tmp_path / "child"
     child.write_text(ROW.format(python=sys.executable))
     child.chmod(0o755)

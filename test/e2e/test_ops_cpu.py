@@ -14,15 +14,14 @@ from networks import NETWORKS
 from op_cases import CASES, CHUNK, ROUNDED, build_chunk
 from torch import Tensor
 
-from convoy import CompileOptions
+import convoy
 from convoy.compiler import compile_imported
-from convoy.frontend import ImportedModule, import_module
 
 _NAMES = list(CASES)
 
 
-def _run(imported: ImportedModule, inputs: tuple[Tensor, ...]) -> list[Tensor]:
-    results = compile_imported(imported, CompileOptions.of(target="cpu"))(*inputs)
+def _run(compiled: convoy.CompiledModel, inputs: tuple[Tensor, ...]) -> list[Tensor]:
+    results = compiled(*inputs)
     results = results if isinstance(results, (list, tuple)) else [results]
     tensors = [torch.from_dlpack(result) for result in results]
     return [tensor.double() if tensor.dtype.is_floating_point else tensor for tensor in tensors]
@@ -32,7 +31,8 @@ def _run(imported: ImportedModule, inputs: tuple[Tensor, ...]) -> list[Tensor]:
 def _chunk(index: int, shared: Path) -> list[tuple[list[Tensor], list[Tensor]]]:
     """The results of the compiled chunk and of PyTorch for each of its cases."""
     _, flat, built = build_chunk(index)
-    got = iter(_run(imported_chunk(index, shared), flat))
+    options = convoy.CompileOptions.of(target="cpu")
+    got = iter(_run(compile_imported(imported_chunk(index, shared), options), flat))
     expected = [expected_results(module, inputs) for module, inputs in built]
     return [([next(got) for _ in theirs], theirs) for theirs in expected]
 
@@ -48,6 +48,5 @@ def test_network(name: str) -> None:
     torch.manual_seed(0)
     make, shape = NETWORKS[name]
     module, inputs = make().eval(), (torch.randn(shape),)
-    compare_results(
-        _run(import_module(module, inputs), inputs), expected_results(module, inputs), 1e-5
-    )
+    compiled = convoy.compile(module, inputs, target="cpu")
+    compare_results(_run(compiled, inputs), expected_results(module, inputs), 1e-5)
