@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from runtime_fixtures import conv_graph
 
-from convoy_runtime.cuda.plans.build_pool import Job
+from convoy_runtime.cuda.plans.build_jobs import Job
 from convoy_runtime.cuda.tuning.ahead import begin_ahead
 from convoy_runtime.cuda.tuning.levels import ALL, TUNE_LEVELS
 from convoy_runtime.cuda.tuning.lower_bounds import Speeds
@@ -22,29 +22,40 @@ SPEEDS = Speeds(memory=1e-9, cache=inf, cache_bytes=0)
 
 
 class Programs:
-    """Begins programs, whose graphs have a kind and a number of plans to compile."""
+    """Begins programs, whose graphs have a kind and a number of plans to compile. Graphs of a kind
+    `short` transfer nothing."""
 
     def __init__(self, *graphs: tuple[str, int]) -> None:
         self.submitted: dict[str, None] = {}
         self.asked: list[str] = []
+        self.speculated: list[str] = []
         self._plans = {f"graph{place}": plans for place, (_, plans) in enumerate(graphs)}
         self.result = begin_ahead(
             [
-                (replace(conv_graph(), name=f"graph{place}", ops=(kind,)), object())
+                (self._graph(f"graph{place}", kind), object())
                 for place, (kind, _) in enumerate(graphs)
             ],
             TUNE_LEVELS["quick"],
-            cast("Any", SimpleNamespace(jobs_ahead=self._jobs)),
+            cast("Any", SimpleNamespace(jobs_ahead=self._jobs, speculate=self._speculate)),
             cast("Any", SimpleNamespace(steps_ahead=lambda _: [])),
             SPEEDS,
             cast("Any", SimpleNamespace(ahead=self._ahead)),
         )
+
+    @staticmethod
+    def _graph(name: str, kind: str) -> Graph:
+        graph = replace(conv_graph(), name=name, ops=(kind,))
+        return replace(graph, tensors=(), preference="kernel") if kind == "short" else graph
 
     def _jobs(self, graph: Graph, _: Any, sources: Iterable[tuple[str, int]]) -> list[Job]:
         self.asked.append(graph.name)
         ((_, limit),) = [source for source in sources if source[0] == "A"]
         count = min(self._plans[graph.name], limit)
         return [Job("", graph.name, "", rank, {}) for rank in range(count)]
+
+    def _speculate(self, graph: Graph, sources: object, pool: object, most: int) -> None:
+        assert (sources, most) == (TUNE_LEVELS["quick"].sources, 2)
+        self.speculated.append(graph.name)
 
     def _ahead(self, jobs: Iterable[Job]) -> None:
         self.submitted.update(dict.fromkeys(f"{job.name} {job.engine}" for job in jobs))
@@ -78,3 +89,15 @@ def test_graphs_of_a_kind_without_plans_are_not_asked() -> None:
     program = Programs(("none", 0), ("some", 2), ("none", 2), ("some", 0), ("some", 2))
     assert program.asked == ["graph0", "graph1", "graph3", "graph4"]
     assert list(program.submitted) == ["graph1 0", "graph1 1", "graph4 0", "graph4 1"]
+
+
+def test_graphs_that_probably_need_no_plans_come_last() -> None:
+    program = Programs(("short", 4), ("some", 4), ("short", 4))
+    assert program.result == (True, ALL)
+    assert program.asked == ["graph1"]
+    assert program.speculated == ["graph0", "graph2"]
+    # Processes are not started for these graphs alone.
+    program = Programs(("short", 4), ("some", 3))
+    assert program.result == (True, ALL)
+    assert not program.speculated
+    assert not program.submitted

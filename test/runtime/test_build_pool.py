@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from threading import Barrier, Event, Thread
 from time import sleep
+from typing import Any
 
 import pytest
 from runtime_fixtures import conv_graph
@@ -20,7 +21,8 @@ from convoy_runtime.cuda.cudnn.configs import Config
 from convoy_runtime.cuda.cudnn.device_files import device_file, device_properties
 from convoy_runtime.cuda.cudnn.library import Cudnn
 from convoy_runtime.cuda.plans import build_worker
-from convoy_runtime.cuda.plans.build_pool import BuildPool, Built, Job
+from convoy_runtime.cuda.plans.build_jobs import Built, Job, Offer, Query
+from convoy_runtime.cuda.plans.build_pool import BuildPool
 from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.cuda.tuning.levels import ALL
@@ -116,7 +118,7 @@ def test_only_some_plans_of_a_source_are_compiled(
 def test_plan_built_ahead_is_built_once(pool: BuildPool, monkeypatch: pytest.MonkeyPatch) -> None:
     built, right = [], pool._one
 
-    def one(line: str) -> Built:
+    def one(line: str) -> dict[str, Any]:
         built.append(line)
         return right(line)
 
@@ -130,18 +132,68 @@ def test_plan_built_ahead_is_built_once(pool: BuildPool, monkeypatch: pytest.Mon
     assert len(built) == 3
 
 
+def query(source: str, limit: int) -> Query:
+    graph = conv_graph()
+    assert graph.symbol is not None
+    return Query(graph.symbol, graph.name, graph.location, source, limit)
+
+
+def test_answers_begin_jobs(cudnn: Cudnn, native: bytes, pool: BuildPool) -> None:
+    device = device_properties(cudnn, device_file("h200", cudnn.version))
+    planner = Planner(cudnn, LoadOptions(), handle=None, device=device)
+    graph, build = conv_graph(), load_native(native).builder("conv_build")
+    with planner.builder.operation_graph(graph, build) as operations:
+        plans = [plan.report for plan in planner.candidates(graph, operations, [], ["A"], limit=3)]
+    answered, asked = Event(), []
+
+    def jobs_of(of: Query, offers: Sequence[Offer]) -> list[Job]:
+        asked.append(of)
+        answered.set()
+        return [of.job(each.engine, each.knobs) for each in offers[:1]]
+
+    pool.speculate([query("A", 3)], jobs_of)
+    assert answered.wait(60)
+    offers = pool.offers(query("A", 3))
+    assert asked == [query("A", 3)]
+    assert [(each.engine, each.knobs) for each in offers] == [
+        (plan.engine, plan.knobs) for plan in plans
+    ]
+    assert [each.behavior for each in offers] == [plan.behavior_notes for plan in plans]
+    (built,) = pool.build([query("A", 3).job(offers[0].engine, offers[0].knobs)])
+    assert built.plan
+    # It has no other answer, and does not wait for queries that have not begun.
+    assert pool.offers(query("A", 3)) == []
+    pool.speculate([query("FALLBACK", 1)], lambda *_: [])
+    pool.close()
+    assert pool.offers(query("A", 1)) == []
+
+
+def test_query_that_fails_offers_nothing(pool: BuildPool) -> None:
+    answered = Event()
+
+    def jobs_of(_: Query, offers: Sequence[Offer]) -> list[Job]:
+        assert offers == []
+        answered.set()
+        return []
+
+    unknown = Query("no_such_symbol", "graph", "model.py:1", "A", 4)
+    pool.speculate([unknown], jobs_of)
+    assert answered.wait(60)
+    assert pool.offers(unknown) == []
+
+
 def test_plans_that_are_needed_now_are_built_first(
     pool: BuildPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[str] = []
     both, proceed = Barrier(3), Event()
 
-    def one(line: str) -> Built:
+    def one(line: str) -> dict[str, Any]:
         begun.append(line)
         if len(begun) <= 2:
             both.wait(10)
         assert proceed.wait(10)
-        return Built(plan="{}")
+        return {"plan": "{}"}
 
     monkeypatch.setattr(pool, "_one", one)
     pool.ahead([job(engine) for engine in range(6)])

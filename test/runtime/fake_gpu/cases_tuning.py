@@ -18,8 +18,9 @@ from fake_gpu.fixtures import FAKE, zeros
 import convoy_runtime
 from convoy.artifact import write_artifact
 from convoy_runtime.cuda.graphs.capture import Captured, Stopwatch
-from convoy_runtime.cuda.plans import build_pool, planner
-from convoy_runtime.cuda.plans.build_pool import BuildPool, Job
+from convoy_runtime.cuda.plans import build_process, planner
+from convoy_runtime.cuda.plans.build_jobs import Job
+from convoy_runtime.cuda.plans.build_pool import BuildPool
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.cuda.tuning import history, race, tuner
@@ -309,7 +310,7 @@ def test_engines_that_compile_are_built_ahead(
     monkeypatch.setattr("convoy_runtime.cuda.tuning.ahead._MIN_JOBS", 4)
 
     def take(_: BuildPool) -> None:
-        raise build_pool._Ended("the GPU's memory is full")
+        raise build_process.ProcessEnded("the GPU's memory is full")
 
     monkeypatch.setattr(BuildPool, "_take", take)
     tried()

@@ -12,21 +12,17 @@ from __future__ import annotations
 import json
 import os
 import queue
-import signal
-import subprocess
-import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import asdict
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from convoy_runtime.value_types import value_type
+from .build_jobs import Built, Job, Offer, Query
+from .build_process import BuildProcess, ProcessEnded, loaded_libraries
 
-__all__ = ["BuildPool", "Built", "Job"]
+__all__ = ["BuildPool"]
 
 #: More processes are slower, because their system calls wait for each other. On a host with 32
 #: cores and an H200, one of 4 compiles a plan of a YOLO body in 0.33 s, one of 8 in 0.48 s, one of
@@ -37,44 +33,6 @@ _MAX_PROCESSES = 8
 _TIMEOUT_SECONDS = 300.0
 #: Libraries that cuDNN loads by name to compile. Worker processes load the same files as this one.
 _LIBRARIES = ("libnvrtc.so", "libcublasLt.so")
-
-
-@value_type(frozen=True, slots=True)
-class Job:
-    """A plan to build.
-
-    Attributes:
-        symbol: The name of the graph's build function.
-        name: The name of the graph.
-        location: Its source location.
-        engine: The index of the engine.
-        knobs: Knob name to value.
-    """
-
-    symbol: str
-    name: str
-    location: str
-    engine: int
-    knobs: Mapping[str, int]
-
-    def line(self) -> str:
-        """Returns the job as JSON. Equal jobs have equal lines."""
-        return json.dumps(asdict(self), sort_keys=True)
-
-
-@value_type(frozen=True, slots=True)
-class Built:
-    """The outcome of a job.
-
-    Attributes:
-        plan: cuDNN's JSON of the plan.
-        error: The reason if there is no plan.
-        not_here: Whether the pool cannot build the plan; this process may be able to.
-    """
-
-    plan: str = ""
-    error: str = ""
-    not_here: bool = False
 
 
 class BuildPool:
@@ -100,14 +58,18 @@ class BuildPool:
         self._native, self._cudnn, self._properties = native, cudnn, properties
         self._device = device
         self._count = min(_MAX_PROCESSES, processes or len(os.sched_getaffinity(0)))
-        self._idle: queue.SimpleQueue[_Process] = queue.SimpleQueue()
+        self._idle: queue.SimpleQueue[BuildProcess] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._all: list[_Process] = []
+        self._all: list[BuildProcess] = []
         self._closed = False
         self._threads = ThreadPoolExecutor(self._count)
-        self._begun: dict[str, Future[Built]] = {}
-        #: Jobs that start when no job of `build` waits for a process, in order.
+        self._begun: dict[str, Future[dict[str, Any]]] = {}
+        #: Jobs and queries that start when none of `build` waits for a process, in order.
         self._ahead: dict[str, None] = {}
+        #: Those that start after these.
+        self._speculative: dict[str, None] = {}
+        #: Queries whose answer begins jobs: the jobs of an answer.
+        self._jobs_of: dict[str, Callable[[Sequence[Offer]], Sequence[Job]]] = {}
         self._running = 0
 
     def ahead(self, jobs: Iterable[Job]) -> None:
@@ -115,6 +77,30 @@ class BuildPool:
         with self._lock:
             self._ahead |= dict.fromkeys(job.line() for job in jobs)
         self._begin_ahead()
+
+    def speculate(
+        self, queries: Iterable[Query], jobs_of: Callable[[Query, Sequence[Offer]], Sequence[Job]]
+    ) -> None:
+        """Starts queries, and the jobs that follow from their answers, after those of `ahead`.
+
+        Args:
+            queries: The queries.
+            jobs_of: Returns the jobs of an answer. Called in a thread.
+        """
+        with self._lock:
+            for query in queries:
+                line = query.line()
+                self._speculative[line] = None
+                self._jobs_of[line] = partial(jobs_of, query)
+        self._begin_ahead()
+
+    def offers(self, query: Query) -> list[Offer]:
+        """Returns the answer to a query of `speculate`. It is empty if the query has not begun,
+        which then is not made, or if it fails."""
+        with self._lock:
+            self._speculative.pop(query.line(), None)
+            begun = self._begun.pop(query.line(), None)
+        return [] if begun is None else Offer.all_of(begun.result())
 
     def build(
         self, jobs: Sequence[Job], progress: Callable[[int], None] = lambda _: None
@@ -138,7 +124,7 @@ class BuildPool:
         with self._lock:
             for job in jobs:
                 self._begun.pop(job.line(), None)
-        return [future.result() for future in futures]
+        return [Built.of(future.result()) for future in futures]
 
     def close(self) -> None:
         """Ends all processes. Further calls have no effect."""
@@ -152,10 +138,11 @@ class BuildPool:
         # The threads wait for their processes.
         self._threads.shutdown(cancel_futures=True)
 
-    def _begin(self, line: str) -> Future[Built]:
-        """Submits a job, unless it has begun."""
+    def _begin(self, line: str) -> Future[dict[str, Any]]:
+        """Submits a job or a query, unless it has begun."""
         with self._lock:
             self._ahead.pop(line, None)
+            self._speculative.pop(line, None)
             found = self._begun.get(line)
             if found is not None:
                 return found
@@ -163,6 +150,9 @@ class BuildPool:
                 return self._closed_future()
             self._running += 1
             found = self._begun[line] = self._threads.submit(self._one, line)
+            jobs_of = self._jobs_of.pop(line, None)
+        if jobs_of is not None:
+            found.add_done_callback(partial(self._follow, jobs_of))
         found.add_done_callback(self._end)
         return found
 
@@ -171,50 +161,57 @@ class BuildPool:
             with self._lock:
                 if self._closed or self._running >= self._count:
                     return
-                line = next(iter(self._ahead), None)
+                line = next(iter(self._ahead or self._speculative), None)
             if line is None:
                 return
             self._begin(line)
 
-    def _end(self, _: Future[Built]) -> None:
+    def _follow(
+        self,
+        jobs_of: Callable[[Sequence[Offer]], Sequence[Job]],
+        answered: Future[dict[str, Any]],
+    ) -> None:
+        """Adds the jobs of an answer, before further queries."""
+        if answered.cancelled():
+            return
+        lines = [job.line() for job in jobs_of(Offer.all_of(answered.result()))]
+        with self._lock:
+            new = dict.fromkeys(line for line in lines if line not in self._begun)
+            self._speculative = new | self._speculative
+
+    def _end(self, _: Future[dict[str, Any]]) -> None:
         with self._lock:
             self._running -= 1
         self._begin_ahead()
 
     @staticmethod
-    def _closed_future() -> Future[Built]:
-        future: Future[Built] = Future()
-        future.set_result(Built(error="the pool is closed"))
+    def _closed_future() -> Future[dict[str, Any]]:
+        future: Future[dict[str, Any]] = Future()
+        future.set_result({"error": "the pool is closed"})
         return future
 
-    def _one(self, line: str) -> Built:
+    def _one(self, line: str) -> dict[str, Any]:
+        """Returns the answer of a process. With `not_here`, the pool cannot answer."""
         try:
             process = self._take()
-        except _Ended as ended:
-            return Built(error=str(ended), not_here=True)
+        except ProcessEnded as ended:
+            return {"error": str(ended), "not_here": True}
         try:
             answer = process.ask(line.encode() + b"\n", timeout=_TIMEOUT_SECONDS)
-        except _Ended as ended:
-            return Built(error=str(ended))
+        except ProcessEnded as ended:
+            return {"error": str(ended)}
         self._idle.put(process)
-        plan, error = answer.get("plan"), answer.get("error")
-        if isinstance(plan, str) and plan:
-            return Built(plan=plan)
-        return (
-            Built(error=str(error))
-            if error
-            else Built(error="its plan cannot be written as JSON", not_here=True)
-        )
+        return answer
 
-    def _take(self) -> _Process:
+    def _take(self) -> BuildProcess:
         with suppress(queue.Empty):
             return self._idle.get_nowait()
         with self._lock:
             if self._closed:
-                raise _Ended("the pool is closed")
-            process = _Process(self._cudnn)
+                raise ProcessEnded("the pool is closed")
+            process = BuildProcess(self._cudnn)
             self._all.append(process)
-        libraries = _loaded(_LIBRARIES)
+        libraries = loaded_libraries(_LIBRARIES)
         setup = {
             "native_bytes": len(self._native),
             "properties": self._properties,
@@ -224,90 +221,5 @@ class BuildPool:
         answer = process.ask(json.dumps(setup).encode() + b"\n" + self._native)
         if answer.get("ready") is not True:
             process.end()
-            raise _Ended(f"the build process could not start: {answer.get('error')}")
+            raise ProcessEnded(f"the build process could not start: {answer.get('error')}")
         return process
-
-
-class _Ended(Exception):
-    """A process has ended. The message has the reason."""
-
-
-class _Process:
-    """A process that runs `build_worker`. Not thread-safe."""
-
-    def __init__(self, cudnn: str) -> None:
-        paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
-        environment = {**os.environ, "CONVOY_CUDNN": cudnn, "PYTHONPATH": paths}
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `end`)
-        self._ending = threading.Lock()
-        self._limit: float | None = None
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", f"{__package__}.build_worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env=environment,
-        )
-
-    def ask(self, message: bytes, *, timeout: float | None = None) -> dict[str, Any]:
-        """Sends a message and returns the answer. Raises _Ended if the process ends, or does not
-        answer within `timeout` seconds."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        line = b""
-        timer = threading.Timer(timeout, self._time_out, [timeout]) if timeout is not None else None
-        if timer is not None:
-            timer.daemon = True
-            timer.start()
-        with suppress(OSError, ValueError):
-            self._process.stdin.write(message)
-            self._process.stdin.flush()
-            line = self._process.stdout.readline()
-        if timer is not None:
-            timer.cancel()
-        with suppress(ValueError):
-            answer = json.loads(line)
-            if isinstance(answer, dict):
-                return answer
-        raise _Ended(self.end())
-
-    def kill(self) -> None:
-        """Ends the process at once."""
-        self._process.kill()
-
-    def _time_out(self, timeout: float) -> None:
-        self._limit = timeout
-        self.kill()
-
-    def end(self) -> str:
-        """Ends the process if it is still running. Returns how it ended. May be called again."""
-        with self._ending:
-            with suppress(subprocess.TimeoutExpired):
-                # A process that crashes closes its pipes before it ends.
-                self._process.wait(timeout=1)
-            self._process.kill()
-            code = self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout):
-                if pipe is not None:
-                    with suppress(OSError):
-                        pipe.close()
-            how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
-            last = ""
-            if not self._errors.closed:
-                self._errors.seek(0)
-                last = self._errors.read().decode(errors="replace").strip().rpartition("\n")[2]
-                self._errors.close()
-            if self._limit is not None:
-                return f"the build exceeded {self._limit:g} s"
-            return f"the build process ended: {how}" + (f": {last}" if last else "")
-
-
-def _loaded(names: Sequence[str]) -> list[str]:
-    """Returns the paths of these libraries in this process; empty on other systems than Linux."""
-    found: dict[str, None] = {}
-    with suppress(OSError):
-        for line in Path("/proc/self/maps").read_text().splitlines():
-            path = line.partition("/")[2]
-            if path.rpartition("/")[2].startswith(tuple(names)):
-                found["/" + path] = None
-    return list(found)

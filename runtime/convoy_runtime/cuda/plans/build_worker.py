@@ -5,14 +5,16 @@ Engines that compile a kernel hold a lock, so that threads cannot build concurre
 
 It reads and writes one line of JSON at a time. First a setup, {"native_bytes", "properties",
 "device", "libraries"}, followed by that many bytes of native.so; the answer is {"ready": true}.
-Then jobs, {"symbol", "name", "location", "engine", "knobs"}; the answer is {"plan": JSON}. Any
-answer may be {"error": reason} instead.
+Then jobs, {"symbol", "name", "location", "engine", "knobs"}, whose answer is {"plan": JSON}, and
+queries, {"symbol", "name", "location", "source", "limit"}, whose answer is {"offers": [[engine,
+knobs, numerical notes, behavior notes], ...]}. Any answer may be {"error": reason} instead.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 import json
 import os
 import signal
@@ -20,6 +22,7 @@ import sys
 from typing import IO, Any, Final
 
 from convoy_runtime._native import NativeLibrary, load_native
+from convoy_runtime.cuda.cudnn.configs import heuristic_configs
 from convoy_runtime.cuda.cudnn.device_files import device_of
 from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.cuda.driver.device import Device, open_driver
@@ -52,7 +55,11 @@ def main(jobs: IO[bytes], answers: IO[bytes]) -> int:
         answer({"ready": True})
         for line in jobs:
             try:
-                answer({"plan": builders.build(json.loads(line))})
+                asked = json.loads(line)
+                if "engine" in asked:
+                    answer({"plan": builders.build(asked)})
+                else:
+                    answer({"offers": builders.offers(asked)})
             except CudnnError as error:
                 answer({"error": f"{error.name}: {error.detail}"})
             except ConvoyRuntimeError as error:
@@ -92,7 +99,7 @@ class _Builders:
 
     def build(self, job: dict[str, Any]) -> str:
         """Returns the JSON of a plan. Raises CudnnError, or DeviceError if `device` is missing."""
-        graph = Graph(job["name"], job["symbol"], (), job["location"], ())
+        graph = _graph_of(job)
         what = graph, self._native.builder(graph.symbol), job["engine"], job["knobs"]
         if self._device is None:
             return self._planned.text_of(*what)
@@ -103,6 +110,23 @@ class _Builders:
         self._on_gpu.add(job["engine"])
         return text
 
+    def offers(self, query: dict[str, Any]) -> list[tuple[Any, ...]]:
+        """Returns the engine, knobs and notes of the configurations that a mode of the heuristics
+        offers for a graph. Raises CudnnError."""
+        graph = _graph_of(query)
+        with (
+            self._planned.operation_graph(graph, self._native.builder(graph.symbol)) as operations,
+            contextlib.closing(
+                heuristic_configs(
+                    self._cudnn, operations, query["source"], self._planned.device, []
+                )
+            ) as configs,
+        ):
+            return [
+                (each.engine, each.named_knobs, each.numerical_notes, each.behavior_notes)
+                for each in itertools.islice(configs, query["limit"])
+            ]
+
     def _on_device(self) -> PlanBuilder:
         if self._built is None:
             self._stack.enter_context(Device(open_driver(), self._device).current())
@@ -111,6 +135,10 @@ class _Builders:
             self._stack.callback(self._cudnn.library.cudnnDestroy, handle)
             self._built = PlanBuilder(self._cudnn, PlanOptions(), handle=handle.value or 0)
         return self._built
+
+
+def _graph_of(asked: dict[str, Any]) -> Graph:
+    return Graph(asked["name"], asked["symbol"], (), asked["location"], ())
 
 
 if __name__ == "__main__":

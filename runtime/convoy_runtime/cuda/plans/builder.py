@@ -26,13 +26,14 @@ from convoy_runtime.errors import CudnnError
 from convoy_runtime.manifest import Graph
 from convoy_runtime.plan_report import PlanReport
 
+from .build_jobs import Job
 from .options import PlanOptions
 from .plan import CudnnPlan, Plan, json_text
 
 if TYPE_CHECKING:
-    from .build_pool import BuildPool, Job
+    from .build_pool import BuildPool
 
-__all__ = ["PlanBuilder", "WorkspaceTooLarge", "job_of", "no_memory_for"]
+__all__ = ["PlanBuilder", "WorkspaceTooLarge", "no_memory_for"]
 
 
 class WorkspaceTooLarge(Exception):
@@ -156,7 +157,7 @@ class PlanBuilder:
             pool: The pool.
             progress: Called with the state of the pool's builds.
         """
-        jobs = [job_of(graph, config) for config in configs]
+        jobs = [Job.of(graph, config) for config in configs]
         for config, built in zip(
             configs,
             pool.build(
@@ -340,13 +341,6 @@ class PlanBuilder:
             plan.set(Attribute.EXECUTION_PLAN_HANDLE, Type.HANDLE, [self._handle])
         if self.device is not None:
             plan.set(Attribute.EXECUTION_PLAN_DEVICEPROP, Type.BACKEND_DESCRIPTOR, [self.device])
-
-
-def job_of(graph: Graph, config: Config) -> Job:
-    """Returns the pool's job that builds the plan of a configuration."""
-    from .build_pool import Job
-
-    return Job(graph.symbol or "", graph.name, graph.location, config.engine, config.named_knobs)
 
 
 def _from_config(config: Config) -> tuple[Attribute, Type, list[Any]]:

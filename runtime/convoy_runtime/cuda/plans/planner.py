@@ -10,7 +10,7 @@ first alternative of the graph.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,8 @@ from convoy_runtime.errors import CudnnError, PlanError
 from convoy_runtime.manifest import Graph, GraphAlternative
 
 from .alternatives import Alternatives, StepError
-from .builder import PlanBuilder, job_of
+from .build_jobs import Job, Offer, Query
+from .builder import PlanBuilder
 from .kernel_planner import KernelPlanner
 from .kernels import Kernels
 from .load_options import LoadOptions
@@ -38,7 +39,7 @@ from .store import PlanStore
 from .stored_plans import StoredPlans
 
 if TYPE_CHECKING:
-    from .build_pool import BuildPool, Job
+    from .build_pool import BuildPool
 
 __all__ = ["Planner"]
 
@@ -207,7 +208,7 @@ class Planner:
                     )
                 continue
             assert operations is not None, "plans of cuDNN need an operation graph"
-            configs = self._configs(graph, operations, source, rejected, support)
+            configs = self._configs(graph, operations, source, rejected, support, pool, limit)
             wanted = sys.maxsize if limit is None else limit
             most = most_compiled
             while wanted:
@@ -261,11 +262,46 @@ class Planner:
                         for config in islice(configs, limit):
                             offered.append((config.engine, config.named_knobs))
                             if config.compiles and self.builder.refusal(graph, config) is None:
-                                jobs.append(job_of(graph, config))
+                                jobs.append(Job.of(graph, config))
                     # The heuristics for compiled engines take 20 to 60 ms.
                     if len(jobs) > before:
                         self._offered[graph.name, source] = offered
         return jobs
+
+    def speculate(
+        self,
+        graph: Graph,
+        sources: Iterable[tuple[str, int]],
+        pool: BuildPool,
+        most_compiled: int,
+    ) -> None:
+        """Lets the pool ask the heuristics about a graph, and build the plans that compile a
+        kernel, when it has nothing else to do.
+
+        Args:
+            graph: The graph.
+            sources: Each source and the number of its configurations.
+            pool: Receives the queries.
+            most_compiled: The largest number of plans to build for a source.
+        """
+
+        def jobs_of(query: Query, offers: Sequence[Offer]) -> list[Job]:
+            return [
+                query.job(each.engine, each.knobs)
+                for each in offers
+                if each.compiles
+                and self.builder.engine_refusal(graph, each.engine, each.numerical, each.behavior)
+                is None
+            ][:most_compiled]
+
+        pool.speculate(
+            [
+                Query.of(graph, source, limit)
+                for source, limit in sources
+                if source in HeurMode.__members__
+            ],
+            jobs_of,
+        )
 
     def by_alternatives(
         self,
@@ -287,8 +323,11 @@ class Planner:
         source: str,
         rejected: list[str],
         support: EngineSupport | None,
+        pool: BuildPool | None,
+        limit: int | None,
     ) -> Iterator[Config]:
-        """Yields the configurations of a source, first those that `jobs_ahead` found."""
+        """Yields the configurations of a source, first those that `jobs_ahead` or a query of
+        `speculate` found."""
         cudnn, device = self.builder.cudnn, self.builder.device
         if source == "engines":
             yield from engine_configs(cudnn, operations, device, rejected, precompiled=False)
@@ -298,7 +337,12 @@ class Planner:
                 cudnn, operations, device, rejected, precompiled=True, support=support
             )
             return
-        for rank, (engine, knobs) in enumerate(self._offered.pop((graph.name, source), ())):
+        offered = self._offered.pop((graph.name, source), [])
+        if not offered and pool is not None and limit is not None:
+            answer = pool.offers(Query.of(graph, source, limit))
+            if any(each.compiles for each in answer):
+                offered = [(each.engine, dict(each.knobs)) for each in answer]
+        for rank, (engine, knobs) in enumerate(offered):
             # The heuristics below yield a configuration that cannot be made this way.
             with suppress(CudnnError):
                 config = self.builder.config(operations, engine, knobs, source=source, rank=rank)

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Starts to build plans that compile a kernel before the graphs that need them are tuned."""
+"""Starts to build plans that compile a kernel before the graphs that need them are tuned. Last come
+those of graphs that will probably not need them: a graph that does would wait half a second."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final
 
-from convoy_runtime.cuda.plans.build_pool import BuildPool, Job
+from convoy_runtime.cuda.plans.build_jobs import Job
+from convoy_runtime.cuda.plans.build_pool import BuildPool
 from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.manifest import Graph
 
@@ -55,7 +57,8 @@ def begin_ahead(
     # Graphs whose jobs are in `jobs`, and kinds of graphs with and without jobs.
     known: set[object] = set()
     compiled_kinds: set[object] = set()
-    unlikely = False
+    needed = False
+    unlikely: dict[str, tuple[Graph, Level]] = {}
     for graph, build in graphs:
         wanted = [(graph, build, tuned), *alternatives.steps_ahead(graph)]
         for each, its_build, its_level in wanted:
@@ -63,7 +66,9 @@ def begin_ahead(
             if its_build is None or each.name in known or kind in known:
                 continue
             if (compiled := _compiled_sources(its_level, each, speeds)) is None:
-                unlikely = True
+                needed = True
+                if its_level.last_resort is None:
+                    unlikely.setdefault(each.name, (each, its_level))
                 continue
             new = planner.jobs_ahead(each, its_build, compiled)
             if new:
@@ -75,11 +80,13 @@ def begin_ahead(
             if len(jobs) + len(later) >= _MIN_JOBS:
                 pool.ahead(jobs)
     count = len(jobs) + len(later)
-    if count > _MAX_JOBS:
-        return True, _FIRST_PLANS
+    most = _FIRST_PLANS if count > _MAX_JOBS else ALL
     if count >= _MIN_JOBS:
-        pool.ahead(later)
-    return unlikely or count >= _MIN_JOBS, ALL
+        if most == ALL:
+            pool.ahead(later)
+        for graph, its_level in unlikely.values():
+            planner.speculate(graph, its_level.sources, pool, _FIRST_PLANS)
+    return needed or count >= _MIN_JOBS, most
 
 
 def _compiled_sources(level: Level, graph: Graph, speeds: Speeds) -> Sources | None:
