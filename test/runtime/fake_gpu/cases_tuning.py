@@ -25,7 +25,7 @@ from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.cuda.tuning import history, race, tuner
 from convoy_runtime.cuda.tuning.levels import ALL, TUNE_LEVELS
-from convoy_runtime.manifest import GraphAlternative, GraphAlternatives, Products
+from convoy_runtime.manifest import Graph, GraphAlternative, GraphAlternatives, Products
 from convoy_runtime.plan_report import PlanReport
 
 _CLOCK_RATE = 13
@@ -117,6 +117,31 @@ def test_slow_candidate_is_dropped_early(
     # neither is faster.
     assert timed == [(4, 3, True), (2, 7, True), *[(2, 1, True)] * 3]
     assert [trial.engine for trial in report.trials if trial.reason is None] == [46, 47, 41, 42]
+
+
+def test_step_has_no_reference_of_its_own(
+    write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its results are compared again in its alternative, if the whole graph has a reference."""
+    referred: list[str] = []
+    right = tuner.exact_plan
+
+    def exact_plan(builder: Any, graph: Graph, *others: Any) -> Any:
+        referred.append(graph.name)
+        return right(builder, graph, *others)
+
+    monkeypatch.setattr(tuner, "exact_plan", exact_plan)
+    cudnn.fake_whole(8)
+
+    def graphs(path: Path, tune: str = "quick") -> set[str]:
+        referred.clear()
+        assert tuned(path, tune, engines=(41,))[0].alternative == SPLIT.name
+        return set(referred)
+
+    assert graphs(write(SPLIT)) == {"conv", "other"}
+    assert graphs(write(SPLIT), "full") == {"conv", "other", "product", "rest"}
+    refused = write(SPLIT, symbol="refused_build")
+    assert {"product", "rest"} <= graphs(refused)
 
 
 def test_engines_that_were_slow_for_other_graphs_are_skipped(
