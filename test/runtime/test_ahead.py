@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf
 from types import SimpleNamespace
@@ -13,9 +13,10 @@ from runtime_fixtures import conv_graph
 
 from convoy_runtime.cuda.plans.build_jobs import Job
 from convoy_runtime.cuda.tuning.ahead import begin_ahead
+from convoy_runtime.cuda.tuning.alternative_tuner import StepAhead
 from convoy_runtime.cuda.tuning.levels import ALL, TUNE_LEVELS
 from convoy_runtime.cuda.tuning.lower_bounds import Speeds
-from convoy_runtime.manifest import Graph
+from convoy_runtime.manifest import Graph, Products
 
 #: A GPU on which every graph is worth compiled plans.
 SPEEDS = Speeds(memory=1e-9, cache=inf, cache_bytes=0)
@@ -25,10 +26,10 @@ class Programs:
     """Begins programs, whose graphs have a kind and a number of plans to compile. Graphs of a kind
     `short` transfer nothing."""
 
-    def __init__(self, *graphs: tuple[str, int]) -> None:
+    def __init__(self, *graphs: tuple[str, int], steps: Sequence[StepAhead] = ()) -> None:
         self.submitted: dict[str, None] = {}
         self.asked: list[str] = []
-        self.speculated: list[str] = []
+        self.speculated: dict[str, tuple[object, int]] = {}
         self._plans = {f"graph{place}": plans for place, (_, plans) in enumerate(graphs)}
         self.result = begin_ahead(
             [
@@ -37,7 +38,7 @@ class Programs:
             ],
             TUNE_LEVELS["quick"],
             cast("Any", SimpleNamespace(jobs_ahead=self._jobs, speculate=self._speculate)),
-            cast("Any", SimpleNamespace(steps_ahead=lambda _: [])),
+            cast("Any", SimpleNamespace(steps_ahead=lambda _: list(steps))),
             SPEEDS,
             cast("Any", SimpleNamespace(ahead=self._ahead)),
         )
@@ -50,12 +51,11 @@ class Programs:
     def _jobs(self, graph: Graph, _: Any, sources: Iterable[tuple[str, int]]) -> list[Job]:
         self.asked.append(graph.name)
         ((_, limit),) = [source for source in sources if source[0] == "A"]
-        count = min(self._plans[graph.name], limit)
+        count = min(self._plans.get(graph.name, 1), limit)
         return [Job("", graph.name, "", rank, {}) for rank in range(count)]
 
     def _speculate(self, graph: Graph, sources: object, pool: object, most: int) -> None:
-        assert (sources, most) == (TUNE_LEVELS["quick"].sources, 2)
-        self.speculated.append(graph.name)
+        self.speculated[graph.name] = sources, most
 
     def _ahead(self, jobs: Iterable[Job]) -> None:
         self.submitted.update(dict.fromkeys(f"{job.name} {job.engine}" for job in jobs))
@@ -95,9 +95,37 @@ def test_graphs_that_probably_need_no_plans_come_last() -> None:
     program = Programs(("short", 4), ("some", 4), ("short", 4))
     assert program.result == (True, ALL)
     assert program.asked == ["graph1"]
-    assert program.speculated == ["graph0", "graph2"]
+    sources = list(TUNE_LEVELS["quick"].sources), 2
+    assert program.speculated == {"graph0": sources, "graph2": sources}
     # Processes are not started for these graphs alone.
     program = Programs(("short", 4), ("some", 3))
     assert program.result == (True, ALL)
     assert not program.speculated
     assert not program.submitted
+
+
+def test_steps_that_are_probably_not_tuned_come_last() -> None:
+    narrow = TUNE_LEVELS["quick"].of_narrow_steps
+    assert narrow is not None
+
+    def step(name: str, products: Products | None, *, is_likely: bool) -> StepAhead:
+        graph = replace(conv_graph(), name=name, ops=(name,), products=products)
+        return StepAhead(graph, object(), narrow, is_likely)
+
+    products = Products(8, "float16")
+    program = Programs(
+        ("short", 4),
+        ("some", 4),
+        steps=[
+            step("rest", None, is_likely=True),
+            step("other", None, is_likely=False),
+            step("convolution", products, is_likely=True),
+        ],
+    )
+    # A step without products compiles one plan, others none: their engines must compile nothing.
+    assert program.asked == ["rest", "graph1"]
+    assert list(program.speculated.items()) == [
+        ("convolution", (list(narrow.sources), 0)),
+        ("graph0", (list(TUNE_LEVELS["quick"].sources), 2)),
+        ("other", ([("A", 1)], 1)),
+    ]

@@ -18,6 +18,7 @@ QUICK = TUNE_LEVELS["quick"]
 KERNEL = GraphKernel("conv_fast", "fast", grid=1, block=32, shared_bytes=0, chip="sm_80")
 PLAN = conv_graph()
 PREFERRED = replace(PLAN, preference="kernel", kernels=(KERNEL,))
+PREFERRED_PRODUCTS = replace(PREFERRED, products=Products(3_000_000, "float16"))
 #: A transfer of all tensors of the graph takes ten microseconds.
 SPEEDS = Speeds(memory=sum(each.bytes for each in PLAN.tensors) / 10.0, cache=inf, cache_bytes=0)
 
@@ -37,6 +38,12 @@ def test_other_graphs_have_one_stage() -> None:
     assert first[0] == ("kernels", TUNE_LEVELS["full"].kernels)
     assert [source for source, _ in first][1:] == ["A", "B", "FALLBACK", "engines", "cublaslt"]
     assert later == []
+    # A step without products, which only engines that compile a kernel run, as the last resort.
+    step = QUICK.of_step(PLAN)
+    first, later = stages(step, replace(PLAN, products=None), has_operations=True)
+    assert ([source for source, _ in first], later) == (["kernels", "cublaslt"], [])
+    first, later = stages(step, PREFERRED_PRODUCTS, has_operations=True)
+    assert [source for source, _ in first] == ["kernels", "A", "cublaslt"]
     # Graphs that cuDNN does not run.
     only = replace(PREFERRED, preference="only_kernel", symbol=None)
     first, later = stages(QUICK, only, has_operations=False)
@@ -60,6 +67,6 @@ def test_small_graphs_probably_need_no_second_stage() -> None:
     assert not is_probably_enough(QUICK, PREFERRED, SPEEDS)
     assert not is_probably_enough(QUICK, PLAN, fast)
     # Products whose operands are small.
-    products = replace(PREFERRED, products=Products(3_000_000, "float16"))
+    products = PREFERRED_PRODUCTS
     assert is_probably_enough(QUICK, products, replace(fast, products=1_000_001.0))
     assert not is_probably_enough(QUICK, products, replace(fast, products=1_000_000.0))

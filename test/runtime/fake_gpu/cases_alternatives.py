@@ -37,6 +37,7 @@ from convoy_runtime.manifest import (
     GraphStep,
     GraphTemporary,
     Manifest,
+    Products,
     kernel_member,
 )
 from convoy_runtime.opening import open_artifact
@@ -70,6 +71,7 @@ def contents(
             (name,),
             "model.py:9",
             (whole.tensors[0], whole.tensors[1], replace(whole.tensors[3], uid=3)),
+            products=Products(8, "float16") if name == "product" else None,
         )
         for name in ("product", "rest", "refused")
     )
@@ -285,7 +287,8 @@ def test_options_apply_to_every_step(write: Write, fake_cudnn: ctypes.CDLL) -> N
 
 
 def test_step_of_several_graphs_is_tuned_once(write: Write, fake_cudnn: ctypes.CDLL) -> None:
-    """A quick tune measures three of cuDNN's choices for a step without float32."""
+    """A quick tune measures three of cuDNN's choices for a step without float32, and one if it has
+    no products."""
     fake_cudnn.fake_whole(8)
     fake_cudnn.fake_offer(7)
     messages: list[str] = []
@@ -295,7 +298,7 @@ def test_step_of_several_graphs_is_tuned_once(write: Write, fake_cudnn: ctypes.C
     assert [what for what in messages if what.startswith("timing ")] == [
         "timing 5 plans of conv",
         "timing 3 plans of product",
-        "timing 3 plans of rest",
+        "timing 1 plans of rest",
         "timing 5 plans of other",
     ]
 

@@ -81,7 +81,8 @@ class BuildPool:
     def speculate(
         self, queries: Iterable[Query], jobs_of: Callable[[Query, Sequence[Offer]], Sequence[Job]]
     ) -> None:
-        """Starts queries, and the jobs that follow from their answers, after those of `ahead`.
+        """Starts queries, and the jobs that follow from their answers, after those of `ahead`, in
+        at most half of the processes.
 
         Args:
             queries: The queries.
@@ -161,7 +162,10 @@ class BuildPool:
             with self._lock:
                 if self._closed or self._running >= self._count:
                     return
-                line = next(iter(self._ahead or self._speculative), None)
+                # Half of the processes stay free for jobs that are needed now.
+                few = self._running < max(1, self._count // 2)
+                waiting = self._ahead or (self._speculative if few else {})
+                line = next(iter(waiting), None)
             if line is None:
                 return
             self._begin(line)

@@ -86,6 +86,8 @@ class Planner:
         self._options, self._strict = options.plan_options, options.strict
         #: Graph and source to the engines and knobs that the heuristics offered in `jobs_ahead`.
         self._offered: dict[tuple[str, str], list[tuple[int, dict[str, int]]]] = {}
+        #: The pool's queries, by the same keys.
+        self._queries: dict[tuple[str, str], Query] = {}
 
     def plan(self, graph: Graph, build: Any) -> Plan:
         """Chooses the plan of a graph for a program without tuning.
@@ -208,7 +210,7 @@ class Planner:
                     )
                 continue
             assert operations is not None, "plans of cuDNN need an operation graph"
-            configs = self._configs(graph, operations, source, rejected, support, pool, limit)
+            configs = self._configs(graph, operations, source, rejected, support, pool)
             wanted = sys.maxsize if limit is None else limit
             most = most_compiled
             while wanted:
@@ -294,14 +296,13 @@ class Planner:
                 is None
             ][:most_compiled]
 
-        pool.speculate(
-            [
-                Query.of(graph, source, limit)
-                for source, limit in sources
-                if source in HeurMode.__members__
-            ],
-            jobs_of,
-        )
+        queries = {
+            (graph.name, source): Query.of(graph, source, limit)
+            for source, limit in sources
+            if source in HeurMode.__members__
+        }
+        self._queries |= queries
+        pool.speculate(queries.values(), jobs_of)
 
     def by_alternatives(
         self,
@@ -324,7 +325,6 @@ class Planner:
         rejected: list[str],
         support: EngineSupport | None,
         pool: BuildPool | None,
-        limit: int | None,
     ) -> Iterator[Config]:
         """Yields the configurations of a source, first those that `jobs_ahead` or a query of
         `speculate` found."""
@@ -338,8 +338,9 @@ class Planner:
             )
             return
         offered = self._offered.pop((graph.name, source), [])
-        if not offered and pool is not None and limit is not None:
-            answer = pool.offers(Query.of(graph, source, limit))
+        query = self._queries.pop((graph.name, source), None)
+        if query is not None and pool is not None:
+            answer = pool.offers(query)
             if any(each.compiles for each in answer):
                 offered = [(each.engine, dict(each.knobs)) for each in answer]
         for rank, (engine, knobs) in enumerate(offered):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Starts to build plans that compile a kernel before the graphs that need them are tuned. Last come
-those of graphs that will probably not need them: a graph that does would wait half a second."""
+"""Starts to build plans that compile a kernel before the graphs that need them are tuned. Build
+processes that are idle also ask cuDNN's heuristics about other graphs, and build the plans of
+graphs that will probably not need them: a graph that does would wait half a second."""
 
 from __future__ import annotations
 
@@ -12,8 +13,9 @@ from convoy_runtime.cuda.plans.build_jobs import Job
 from convoy_runtime.cuda.plans.build_pool import BuildPool
 from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.manifest import Graph
+from convoy_runtime.value_types import value_type
 
-from .alternative_tuner import AlternativeTuner
+from .alternative_tuner import AlternativeTuner, StepAhead
 from .levels import ALL, Level
 from .lower_bounds import Speeds
 from .stages import Sources, is_probably_enough
@@ -58,22 +60,22 @@ def begin_ahead(
     known: set[object] = set()
     compiled_kinds: set[object] = set()
     needed = False
-    unlikely: dict[str, tuple[Graph, Level]] = {}
+    guesses: dict[str, _Guess] = {}
     for graph, build in graphs:
-        wanted = [(graph, build, tuned), *alternatives.steps_ahead(graph)]
-        for each, its_build, its_level in wanted:
-            kind = each.ops, *(tensor.dtype for tensor in each.tensors)
-            if its_build is None or each.name in known or kind in known:
+        for each in [StepAhead(graph, build, tuned, True), *alternatives.steps_ahead(graph)]:
+            name = each.graph.name
+            kind = each.graph.ops, *(tensor.dtype for tensor in each.graph.tensors)
+            if each.build is None or name in known or kind in known:
                 continue
-            if (compiled := _compiled_sources(its_level, each, speeds)) is None:
-                needed = True
-                if its_level.last_resort is None:
-                    unlikely.setdefault(each.name, (each, its_level))
+            compiled = _compiled_sources(each.level, each.graph, speeds)
+            needed = needed or compiled is None
+            if compiled is None or not each.is_likely:
+                guesses.setdefault(name, _Guess.of(each, compiled))
                 continue
-            new = planner.jobs_ahead(each, its_build, compiled)
+            new = planner.jobs_ahead(each.graph, each.build, compiled)
             if new:
                 compiled_kinds.add(kind)
-            known.add(each.name if new or kind in compiled_kinds else kind)
+            known.add(name if new or kind in compiled_kinds else kind)
             jobs += new[:_FIRST_PLANS]
             later += new[_FIRST_PLANS:]
             # The pool does not start a job twice.
@@ -84,9 +86,36 @@ def begin_ahead(
     if count >= _MIN_JOBS:
         if most == ALL:
             pool.ahead(later)
-        for graph, its_level in unlikely.values():
-            planner.speculate(graph, its_level.sources, pool, _FIRST_PLANS)
+        for name, guess in sorted(guesses.items(), key=lambda each: each[1].rank):
+            if name not in known:
+                planner.speculate(guess.graph, guess.sources, pool, guess.plans)
     return needed or count >= _MIN_JOBS, most
+
+
+@value_type(frozen=True, slots=True)
+class _Guess:
+    """A graph that the pool asks about when it is idle.
+
+    Attributes:
+        graph: The graph.
+        sources: The sources of its plans.
+        plans: The number of plans to build.
+        rank: Guesses of a lower rank come first.
+    """
+
+    graph: Graph
+    sources: Sources
+    plans: int
+    rank: int
+
+    @staticmethod
+    def of(step: StepAhead, compiled: Sources | None) -> _Guess:
+        """Returns the guess about a graph or step with these sources of compiled plans."""
+        if step.level.last_resort is None:
+            return _Guess(step.graph, list(step.level.sources), _FIRST_PLANS, 1)
+        # The heuristics for compiled engines take 20 to 60 ms even if none is built.
+        sources = list(step.level.sources) if compiled is None else compiled
+        return _Guess(step.graph, sources, 0 if compiled is None else 1, 0 if step.is_likely else 2)
 
 
 def _compiled_sources(level: Level, graph: Graph, speeds: Speeds) -> Sources | None:

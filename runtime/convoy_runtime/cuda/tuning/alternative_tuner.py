@@ -15,6 +15,7 @@ from convoy_runtime.cuda.plans.plan_file import LEVELS
 from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.errors import CudaError, CudnnError, PlanError
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphStep
+from convoy_runtime.value_types import value_type
 
 from .history import (
     MIN_ALTERNATIVE_GRAPHS,
@@ -26,11 +27,28 @@ from .history import (
 from .levels import Level
 from .lower_bounds import LowerBound, speeds_of
 
-__all__ = ["AlternativeTuner"]
+__all__ = ["AlternativeTuner", "StepAhead"]
 
 #: Tunes a graph, given its native build function and a progress callback; returns its plans, best
 #: first.
 TuneStep = Callable[[Graph, Any, Callable[[str], None]], list[Plan]]
+
+
+@value_type(frozen=True, slots=True)
+class StepAhead:
+    """A step that may be tuned.
+
+    Attributes:
+        graph: Its graph.
+        build: The graph's native build function.
+        level: The tuning level.
+        is_likely: Whether it is probably tuned.
+    """
+
+    graph: Graph
+    build: Any
+    level: Level
+    is_likely: bool
 
 
 class AlternativeTuner:
@@ -47,25 +65,30 @@ class AlternativeTuner:
         self._planner, self._device, self._level, self._history = planner, device, level, history
         self._ahead: Counter[object] = Counter()
 
-    def steps_ahead(self, graph: Graph) -> list[tuple[Graph, Any, Level]]:
-        """Returns the steps of the alternatives that are probably measured: graph, native build
-        function and tuning level."""
+    def steps_ahead(self, graph: Graph) -> list[StepAhead]:
+        """Returns the steps of the alternatives that may be measured."""
         alternatives = self._planner.alternatives
         if alternatives is None:
             return []
-        tried = list(alternatives.of(graph)[: self._level.alternatives])
-        if self._level.gives_up:
-            tried = [each for each in tried if self._is_probably_tried(graph, each.name)]
-        found = [alternatives.graph(step) for alternative in tried for step in alternative.steps]
-        return [(graph, build, self._level.of_step(graph)) for graph, build in found]
+        return [
+            StepAhead(each, build, self._level.of_step(each), is_likely=is_likely)
+            for alternative in alternatives.of(graph)[: self._level.alternatives]
+            if (is_likely := self._likelihood(graph, alternative.name)) is not None
+            for each, build in map(alternatives.graph, alternative.steps)
+        ]
 
-    def _is_probably_tried(self, graph: Graph, alternative: str) -> bool:
-        """Whether the history will not have a reason to skip an alternative, if none wins."""
+    def _likelihood(self, graph: Graph, alternative: str) -> bool | None:
+        """Returns whether an alternative is probably measured: whether the history will not have a
+        reason to skip it, if none wins. None if it is improbable even with half of them."""
+        if not self._level.gives_up:
+            return True
         kinds = {split_kind(graph, alternative): MIN_ALTERNATIVE_GRAPHS}
         if (narrow := narrow_kind(graph, alternative)) is not None:
             kinds[narrow] = MIN_NARROW_ALTERNATIVES
         self._ahead.update(kinds.keys())
-        return all(self._ahead[kind] <= most for kind, most in kinds.items())
+        if all(self._ahead[kind] <= most for kind, most in kinds.items()):
+            return True
+        return False if all(self._ahead[kind] <= 2 * kinds[kind] for kind in kinds) else None
 
     def plans(
         self,

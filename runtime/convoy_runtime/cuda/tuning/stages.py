@@ -41,6 +41,9 @@ def stages(level: Level, graph: Graph, *, has_operations: bool) -> tuple[Sources
         cuBLASLt last. So the first candidate is what such a load runs.
     """
     kernels, engines = [("kernels", level.kernels)], list(level.sources) if has_operations else []
+    if level.last_resort is not None and graph.products is None:
+        # Only engines that compile a kernel run it, unless an artifact's kernel does.
+        engines = []
     last = [("cublaslt", level.cublaslt)]
     if graph.preference == "plan":
         return [*engines, *kernels, *last], []

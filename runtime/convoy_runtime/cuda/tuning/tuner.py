@@ -385,6 +385,7 @@ class Tuner:
             )
         # The pool's plans are built after the others of their source.
         order = ["engines" if source == "precompiled" else source for source, _ in sources]
+        order.append(self._level.last_resort or "")
         return sorted(
             plans, key=lambda plan: (order.index(plan.report.heuristic), plan.report.rank)
         )
