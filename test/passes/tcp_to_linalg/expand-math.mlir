@@ -44,3 +44,43 @@ func.func @double(%x: f64) -> f64 attributes {tcp.target = "cuda"} {
   %0 = math.exp %x fastmath<afn> : f64
   return %0 : f64
 }
+
+// An exponential that is only added to constants needs no subnormal results: one factor of 2^k and a
+// polynomial of degree 6 suffice.
+
+// CHECK-LABEL: func.func @logistic
+// CHECK-COUNT-10: arith.mulf
+// CHECK-NOT: arith.mulf
+// CHECK: arith.addf
+// CHECK-NEXT: arith.divf
+func.func @logistic(%x: f32) -> f32 attributes {tcp.target = "cpu"} {
+  %one = arith.constant 1.0 : f32
+  %0 = arith.negf %x : f32
+  %1 = math.exp %0 : f32
+  %2 = arith.addf %1, %one : f32
+  %3 = arith.divf %one, %2 : f32
+  return %3 : f32
+}
+
+// Beside a tiny constant, and in a sum of variables, it needs them.
+
+// CHECK-LABEL: func.func @tiny
+// CHECK-COUNT-13: arith.mulf
+// CHECK-NOT: arith.mulf
+// CHECK: return
+func.func @tiny(%x: f32) -> f32 attributes {tcp.target = "cpu"} {
+  %tiny = arith.constant 1.0e-30 : f32
+  %0 = math.exp %x : f32
+  %1 = arith.addf %0, %tiny : f32
+  return %1 : f32
+}
+
+// CHECK-LABEL: func.func @sum
+// CHECK-COUNT-13: arith.mulf
+// CHECK-NOT: arith.mulf
+// CHECK: return
+func.func @sum(%x: f32, %y: f32) -> f32 attributes {tcp.target = "cpu"} {
+  %0 = math.exp %x : f32
+  %1 = arith.addf %0, %y : f32
+  return %1 : f32
+}

@@ -24,12 +24,15 @@ _FUNCTIONS: dict[str, tuple[Callable[[Tensor], Tensor], float, float, float]] = 
     "atan": (torch.atan, -10.0, 10.0, 0.0),
     "atanh": (torch.atanh, -1.0, 1.0, 0.0),
     "cosh": (torch.cosh, -80.0, 80.0, 0.0),
+    "exp": (torch.exp, -87.0, 88.0, 0.0),
     "exp2": (torch.exp2, -120.0, 120.0, 0.0),
     "expm1": (torch.expm1, -1.0, 80.0, 0.0),
     "expm1_near_zero": (torch.expm1, -1e-3, 1e-3, 0.0),
     "log10": (torch.log10, 1e-3, 1e6, 0.0),
     "log1p": (torch.log1p, -0.99, 10.0, 0.0),
     "log2": (torch.log2, 1e-3, 1e6, 0.0),
+    "sigmoid": (torch.sigmoid, -87.0, 20.0, 0.0),
+    "silu": (torch.nn.functional.silu, -80.0, 80.0, 0.0),
     "sinc": (torch.sinc, -0.9, 0.9, 0.0),
     "sinh": (torch.sinh, -80.0, 80.0, 0.0),
     "sinh_near_zero": (torch.sinh, -1e-3, 1e-3, 0.0),
@@ -116,6 +119,25 @@ def _assert_same(got: Tensor, expected: Tensor, dtype: torch.dtype) -> None:
     torch.testing.assert_close(got, expected, rtol=8 * eps, atol=1e-300, equal_nan=True)
     zero = expected == 0
     assert torch.equal(torch.signbit(got[zero]), torch.signbit(expected[zero]))
+
+
+def test_limits_of_exponentials() -> None:
+    """Results beyond the range of normal numbers: exp is rounded to subnormal numbers, and logistic
+    functions are 0 or subnormal."""
+    x = torch.tensor([-87.4, -88.8, -95.0, -103.2, -103.9, -104.5, -1e4, 88.7, 88.8, 1e4])
+    compiled = convoy.compile(
+        Function(lambda x: (x.exp(), x.sigmoid(), 1e-3 + x.exp(), 1e-30 + x.exp())).eval(),
+        (x,),
+        target="cpu",
+    )
+    exp, logistic, near, tiny = (torch.from_dlpack(each).double() for each in compiled(x))
+    wide = x.double()
+    smallest, least = torch.finfo(torch.float32).tiny, 2.0**-149
+    torch.testing.assert_close(exp, wide.exp().float().double(), rtol=4e-7, atol=least)
+    torch.testing.assert_close(logistic, wide.sigmoid(), rtol=4e-7, atol=smallest)
+    # A sum is exact beside any constant.
+    torch.testing.assert_close(near, (1e-3 + wide.exp()).float().double(), rtol=4e-7, atol=0)
+    torch.testing.assert_close(tiny, (1e-30 + wide.exp()).float().double(), rtol=4e-7, atol=0)
 
 
 @functools.cache
