@@ -13,7 +13,7 @@ from runtime_fixtures import conv_graph
 
 from convoy_runtime.cuda.plans.build_jobs import Job
 from convoy_runtime.cuda.tuning.ahead import begin_ahead
-from convoy_runtime.cuda.tuning.alternative_tuner import StepAhead
+from convoy_runtime.cuda.tuning.alternative_tuner import GraphAhead
 from convoy_runtime.cuda.tuning.levels import ALL, TUNE_LEVELS
 from convoy_runtime.cuda.tuning.lower_bounds import Speeds
 from convoy_runtime.manifest import Graph, Products
@@ -26,7 +26,7 @@ class Programs:
     """Begins programs, whose graphs have a kind and a number of plans to compile. Graphs of a kind
     `short` transfer nothing."""
 
-    def __init__(self, *graphs: tuple[str, int], steps: Sequence[StepAhead] = ()) -> None:
+    def __init__(self, *graphs: tuple[str, int], steps: Sequence[GraphAhead] = ()) -> None:
         self.submitted: dict[str, None] = {}
         self.asked: list[str] = []
         self.speculated: dict[str, tuple[object, int]] = {}
@@ -108,9 +108,9 @@ def test_steps_that_are_probably_not_tuned_come_last() -> None:
     narrow = TUNE_LEVELS["quick"].of_narrow_steps
     assert narrow is not None
 
-    def step(name: str, products: Products | None, *, is_likely: bool) -> StepAhead:
+    def step(name: str, products: Products | None, *, is_likely: bool) -> GraphAhead:
         graph = replace(conv_graph(), name=name, ops=(name,), products=products)
-        return StepAhead(graph, object(), narrow, is_likely)
+        return GraphAhead(graph, object(), narrow, is_likely)
 
     products = Products(8, "float16")
     program = Programs(

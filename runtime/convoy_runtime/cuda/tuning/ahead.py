@@ -15,7 +15,7 @@ from convoy_runtime.cuda.plans.planner import Planner
 from convoy_runtime.manifest import Graph
 from convoy_runtime.value_types import value_type
 
-from .alternative_tuner import AlternativeTuner, StepAhead
+from .alternative_tuner import AlternativeTuner, GraphAhead
 from .levels import ALL, Level
 from .lower_bounds import Speeds
 from .stages import Sources, is_probably_enough
@@ -62,7 +62,10 @@ def begin_ahead(
     needed = False
     guesses: dict[str, _Guess] = {}
     for graph, build in graphs:
-        for each in [StepAhead(graph, build, tuned, True), *alternatives.steps_ahead(graph)]:
+        for each in [
+            GraphAhead(graph, build, tuned, is_likely=True),
+            *alternatives.steps_ahead(graph),
+        ]:
             name = each.graph.name
             kind = each.graph.ops, *(tensor.dtype for tensor in each.graph.tensors)
             if each.build is None or name in known or kind in known:
@@ -109,13 +112,16 @@ class _Guess:
     rank: int
 
     @staticmethod
-    def of(step: StepAhead, compiled: Sources | None) -> _Guess:
-        """Returns the guess about a graph or step with these sources of compiled plans."""
-        if step.level.last_resort is None:
-            return _Guess(step.graph, list(step.level.sources), _FIRST_PLANS, 1)
+    def of(ahead: GraphAhead, compiled: Sources | None) -> _Guess:
+        """Returns the guess about a graph with these sources of compiled plans."""
+        graph, sources = ahead.graph, list(ahead.level.sources)
+        if ahead.level.last_resort is None:
+            return _Guess(graph, sources, plans=_FIRST_PLANS, rank=1)
+        rank = 0 if ahead.is_likely else 2
+        if compiled is not None:
+            return _Guess(graph, compiled, plans=1, rank=rank)
         # The heuristics for compiled engines take 20 to 60 ms even if none is built.
-        sources = list(step.level.sources) if compiled is None else compiled
-        return _Guess(step.graph, sources, 0 if compiled is None else 1, 0 if step.is_likely else 2)
+        return _Guess(graph, sources, plans=0, rank=rank)
 
 
 def _compiled_sources(level: Level, graph: Graph, speeds: Speeds) -> Sources | None:

@@ -27,7 +27,7 @@ from .history import (
 from .levels import Level
 from .lower_bounds import LowerBound, speeds_of
 
-__all__ = ["AlternativeTuner", "StepAhead"]
+__all__ = ["AlternativeTuner", "GraphAhead"]
 
 #: Tunes a graph, given its native build function and a progress callback; returns its plans, best
 #: first.
@@ -35,12 +35,12 @@ TuneStep = Callable[[Graph, Any, Callable[[str], None]], list[Plan]]
 
 
 @value_type(frozen=True, slots=True)
-class StepAhead:
-    """A step that may be tuned.
+class GraphAhead:
+    """A graph of the program, or a step of an alternative, that may be tuned.
 
     Attributes:
-        graph: Its graph.
-        build: The graph's native build function.
+        graph: The graph.
+        build: Its native build function.
         level: The tuning level.
         is_likely: Whether it is probably tuned.
     """
@@ -65,13 +65,13 @@ class AlternativeTuner:
         self._planner, self._device, self._level, self._history = planner, device, level, history
         self._ahead: Counter[object] = Counter()
 
-    def steps_ahead(self, graph: Graph) -> list[StepAhead]:
+    def steps_ahead(self, graph: Graph) -> list[GraphAhead]:
         """Returns the steps of the alternatives that may be measured."""
         alternatives = self._planner.alternatives
         if alternatives is None:
             return []
         return [
-            StepAhead(each, build, self._level.of_step(each), is_likely=is_likely)
+            GraphAhead(each, build, self._level.of_step(each), is_likely=is_likely)
             for alternative in alternatives.of(graph)[: self._level.alternatives]
             if (is_likely := self._likelihood(graph, alternative.name)) is not None
             for each, build in map(alternatives.graph, alternative.steps)
