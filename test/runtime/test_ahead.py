@@ -29,7 +29,7 @@ class Programs:
     def __init__(self, *graphs: tuple[str, int], steps: Sequence[GraphAhead] = ()) -> None:
         self.submitted: dict[str, None] = {}
         self.asked: list[str] = []
-        self.speculated: dict[str, tuple[object, int]] = {}
+        self.asked_in_pool: dict[str, tuple[object, int, bool]] = {}
         self._plans = {f"graph{place}": plans for place, (_, plans) in enumerate(graphs)}
         self.result = begin_ahead(
             [
@@ -37,7 +37,7 @@ class Programs:
                 for place, (kind, _) in enumerate(graphs)
             ],
             TUNE_LEVELS["quick"],
-            cast("Any", SimpleNamespace(jobs_ahead=self._jobs, speculate=self._speculate)),
+            cast("Any", SimpleNamespace(jobs_ahead=self._jobs, ask_ahead=self._ask_ahead)),
             cast("Any", SimpleNamespace(steps_ahead=lambda _: list(steps))),
             SPEEDS,
             cast("Any", SimpleNamespace(ahead=self._ahead)),
@@ -54,8 +54,10 @@ class Programs:
         count = min(self._plans.get(graph.name, 1), limit)
         return [Job("", graph.name, "", rank, {}) for rank in range(count)]
 
-    def _speculate(self, graph: Graph, sources: object, pool: object, most: int) -> None:
-        self.speculated[graph.name] = sources, most
+    def _ask_ahead(
+        self, graph: Graph, sources: object, pool: object, most: int, *, speculative: bool
+    ) -> None:
+        self.asked_in_pool[graph.name] = sources, most, speculative
 
     def _ahead(self, jobs: Iterable[Job]) -> None:
         self.submitted.update(dict.fromkeys(f"{job.name} {job.engine}" for job in jobs))
@@ -71,11 +73,14 @@ def test_a_program_with_few_plans_compiles_all() -> None:
 
 
 def test_a_program_with_many_plans_compiles_the_first_of_each_graph() -> None:
-    program = Programs(*[(f"kind{place}", 4) for place in range(9)])
+    program = Programs(*[(f"kind{place}", 4) for place in range(11)])
     assert program.result == (True, 2)
     assert list(program.submitted) == [
         f"graph{place} {rank}" for place in range(9) for rank in (0, 1)
     ]
+    # The pool has enough to do, and asks about the others.
+    query = list(TUNE_LEVELS["quick"].sources), 2, False
+    assert program.asked_in_pool == {"graph9": query, "graph10": query}
 
 
 @pytest.mark.parametrize("plans", [[], [0, 0, 0, 0, 0], [3]])
@@ -95,12 +100,12 @@ def test_graphs_that_probably_need_no_plans_come_last() -> None:
     program = Programs(("short", 4), ("some", 4), ("short", 4))
     assert program.result == (True, ALL)
     assert program.asked == ["graph1"]
-    sources = list(TUNE_LEVELS["quick"].sources), 2
-    assert program.speculated == {"graph0": sources, "graph2": sources}
+    query = list(TUNE_LEVELS["quick"].sources), 2, True
+    assert program.asked_in_pool == {"graph0": query, "graph2": query}
     # Processes are not started for these graphs alone.
     program = Programs(("short", 4), ("some", 3))
     assert program.result == (True, ALL)
-    assert not program.speculated
+    assert not program.asked_in_pool
     assert not program.submitted
 
 
@@ -124,8 +129,8 @@ def test_steps_that_are_probably_not_tuned_come_last() -> None:
     )
     # A step without products compiles one plan, others none: their engines must compile nothing.
     assert program.asked == ["rest", "graph1"]
-    assert list(program.speculated.items()) == [
-        ("convolution", (list(narrow.sources), 0)),
-        ("graph0", (list(TUNE_LEVELS["quick"].sources), 2)),
-        ("other", ([("A", 1)], 1)),
+    assert list(program.asked_in_pool.items()) == [
+        ("convolution", (list(narrow.sources), 0, True)),
+        ("graph0", (list(TUNE_LEVELS["quick"].sources), 2, True)),
+        ("other", ([("A", 1)], 2, True)),
     ]

@@ -80,8 +80,7 @@ class BuildProcess:
         """Ends the process if it is still running. Returns how it ended. May be called again."""
         with self._ending:
             if not self._killed:
-                # A process that crashes closes its pipes before it ends. Waiting with a timeout
-                # polls; for eight processes that are killed it would take half a second.
+                # A process that crashes closes its pipes before it ends.
                 with suppress(subprocess.TimeoutExpired):
                     self._process.wait(timeout=1)
                 self._process.kill()

@@ -270,21 +270,24 @@ class Planner:
                         self._offered[graph.name, source] = offered
         return jobs
 
-    def speculate(
+    def ask_ahead(
         self,
         graph: Graph,
         sources: Iterable[tuple[str, int]],
         pool: BuildPool,
         most_compiled: int,
+        *,
+        speculative: bool,
     ) -> None:
         """Lets the pool ask the heuristics about a graph, and build the plans that compile a
-        kernel, when it has nothing else to do.
+        kernel.
 
         Args:
             graph: The graph.
             sources: Each source and the number of its configurations.
             pool: Receives the queries.
             most_compiled: The largest number of plans to build for a source.
+            speculative: Whether the plans will probably not be needed (`BuildPool.ask`).
         """
 
         def jobs_of(query: Query, offers: Sequence[Offer]) -> list[Job]:
@@ -302,7 +305,7 @@ class Planner:
             if source in HeurMode.__members__
         }
         self._queries |= queries
-        pool.speculate(queries.values(), jobs_of)
+        pool.ask(queries.values(), jobs_of, speculative=speculative)
 
     def by_alternatives(
         self,
@@ -327,7 +330,7 @@ class Planner:
         pool: BuildPool | None,
     ) -> Iterator[Config]:
         """Yields the configurations of a source, first those that `jobs_ahead` or a query of
-        `speculate` found."""
+        `ask_ahead` found."""
         cudnn, device = self.builder.cudnn, self.builder.device
         if source == "engines":
             yield from engine_configs(cudnn, operations, device, rejected, precompiled=False)

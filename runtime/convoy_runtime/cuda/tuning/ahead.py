@@ -60,7 +60,7 @@ def begin_ahead(
     known: set[object] = set()
     compiled_kinds: set[object] = set()
     needed = False
-    guesses: dict[str, _Guess] = {}
+    queries: dict[str, _Query] = {}
     for graph, build in graphs:
         for each in [
             GraphAhead(graph, build, tuned, is_likely=True),
@@ -72,8 +72,10 @@ def begin_ahead(
                 continue
             compiled = _compiled_sources(each.level, each.graph, speeds)
             needed = needed or compiled is None
-            if compiled is None or not each.is_likely:
-                guesses.setdefault(name, _Guess.of(each, compiled))
+            # With that many jobs the pool has enough to do, and can also ask about the others.
+            delegated = len(jobs) + len(later) > _MAX_JOBS
+            if compiled is None or not each.is_likely or delegated:
+                queries.setdefault(name, _Query.of(each, compiled))
                 continue
             new = planner.jobs_ahead(each.graph, each.build, compiled)
             if new:
@@ -89,21 +91,23 @@ def begin_ahead(
     if count >= _MIN_JOBS:
         if most == ALL:
             pool.ahead(later)
-        for name, guess in sorted(guesses.items(), key=lambda each: each[1].rank):
+        for name, query in sorted(queries.items(), key=lambda each: each[1].rank):
             if name not in known:
-                planner.speculate(guess.graph, guess.sources, pool, guess.plans)
+                planner.ask_ahead(
+                    query.graph, query.sources, pool, query.plans, speculative=query.rank > 0
+                )
     return needed or count >= _MIN_JOBS, most
 
 
 @value_type(frozen=True, slots=True)
-class _Guess:
-    """A graph that the pool asks about when it is idle.
+class _Query:
+    """A graph that the pool asks about.
 
     Attributes:
         graph: The graph.
         sources: The sources of its plans.
         plans: The number of plans to build.
-        rank: Guesses of a lower rank come first.
+        rank: Queries of a lower rank come first. In those of rank 0, plans will probably be needed.
     """
 
     graph: Graph
@@ -112,16 +116,16 @@ class _Guess:
     rank: int
 
     @staticmethod
-    def of(ahead: GraphAhead, compiled: Sources | None) -> _Guess:
-        """Returns the guess about a graph with these sources of compiled plans."""
+    def of(ahead: GraphAhead, compiled: Sources | None) -> _Query:
+        """Returns the query about a graph with these sources of compiled plans."""
         graph, sources = ahead.graph, list(ahead.level.sources)
-        if ahead.level.last_resort is None:
-            return _Guess(graph, sources, plans=_FIRST_PLANS, rank=1)
-        rank = 0 if ahead.is_likely else 2
+        is_step = ahead.level.last_resort is not None
         if compiled is not None:
-            return _Guess(graph, compiled, plans=1, rank=rank)
+            return _Query(graph, compiled, _FIRST_PLANS, rank=0 if ahead.is_likely else 3)
         # The heuristics for compiled engines take 20 to 60 ms even if none is built.
-        return _Guess(graph, sources, plans=0, rank=rank)
+        if is_step:
+            return _Query(graph, sources, plans=0, rank=1 if ahead.is_likely else 3)
+        return _Query(graph, sources, _FIRST_PLANS, rank=2)
 
 
 def _compiled_sources(level: Level, graph: Graph, speeds: Speeds) -> Sources | None:
