@@ -79,7 +79,7 @@ class Trial:
         workspace_bytes: The size of the workspace in bytes.
         microseconds: The time of a run alone; None if it was dropped before it was timed.
         reason: Why it was dropped; None if it was not.
-        first: Whether a load without tuning chooses this plan.
+        first: Whether a load without tuning chooses this plan, as far as tuning asked cuDNN.
         kernel: The variant of the artifact's kernel, if any.
         alternative: The name of the graph's alternative, if any.
         steps: The names of the plans of the alternative's steps.

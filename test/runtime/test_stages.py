@@ -61,6 +61,28 @@ def test_short_kernels_and_those_near_the_peak_bandwidth_are_enough() -> None:
     assert not is_enough(PLAN, 6.1, replace(SPEEDS, memory=inf))
 
 
+def test_kernels_and_cublaslt_are_enough_for_products_near_the_peak() -> None:
+    product = replace(
+        PREFERRED, ops=("matmul",), preference="plan", products=Products(3, "float16")
+    )
+    first, later = stages(QUICK, product, has_operations=True)
+    assert [source for source, _ in first] == ["kernels", "precompiled", "cublaslt"]
+    assert later == [("A", 4)]
+    # Transfers take ten microseconds: three times that, and a launch.
+    assert is_enough(product, 36.0, SPEEDS)
+    assert not is_enough(product, 36.1, SPEEDS)
+    assert is_probably_enough(QUICK, product, SPEEDS)
+    others = [
+        replace(product, kernels=()),
+        replace(product, ops=("convolution",)),
+        replace(product, tensors=tuple(replace(each, dtype="float32") for each in product.tensors)),
+    ]
+    for other in others:
+        assert stages(QUICK, other, has_operations=True)[1] == []
+        assert not is_enough(other, 36.0, SPEEDS)
+    assert stages(TUNE_LEVELS["full"], product, has_operations=True)[1] == []
+
+
 def test_small_graphs_probably_need_no_second_stage() -> None:
     fast = replace(SPEEDS, memory=10 * SPEEDS.memory)
     assert is_probably_enough(QUICK, PREFERRED, fast)

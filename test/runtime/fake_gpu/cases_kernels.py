@@ -277,6 +277,25 @@ def test_kernels_for_other_gpus(write: Write) -> None:
     assert caught.value.tried == reasons
 
 
+def test_matrix_product_near_the_peak_needs_no_compiled_plan(
+    write: Write, fake_cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Engines 46 and 47 compile a kernel."""
+    fake_cudnn.fake_offer(8)
+    fields = graph_fields("plan", (FAST,)) | {"ops": ("matmul",)}
+    path = write(manifest=conv_manifest(**fields))
+
+    def compiled(*, is_enough: bool) -> set[int | None]:
+        (report,) = load(path, tune="quick")
+        reason = "cuDNN's heuristics: kernel fast is fast enough"
+        assert (reason in report.rejected) is is_enough
+        return {trial.engine for trial in report.trials} & {46, 47}
+
+    assert compiled(is_enough=True) == set()
+    monkeypatch.setattr("convoy_runtime.cuda.tuning.tuner.is_enough", lambda *_: False)
+    assert compiled(is_enough=False) == {46, 47}
+
+
 def test_tuning_tries_kernels_and_engines(write: Write, tmp_path: Path) -> None:
     path, cache = write(SLOW, WRONG, FAST), tmp_path / "cache"
     (report,) = load(path, tune="quick", plan_cache=cache)

@@ -18,7 +18,7 @@ from convoy_runtime.value_types import value_type
 from .alternative_tuner import AlternativeTuner, GraphAhead
 from .levels import ALL, Level
 from .lower_bounds import Speeds
-from .stages import Sources, is_probably_enough
+from .stages import Sources, is_matmul_of_kernels, is_probably_enough
 
 __all__ = ["begin_ahead"]
 
@@ -75,7 +75,8 @@ def begin_ahead(
             # With that many jobs the pool has enough to do, and can also ask about the others.
             delegated = len(jobs) + len(later) > _MAX_JOBS
             if compiled is None or not each.is_likely or delegated:
-                queries.setdefault(name, _Query.of(each, compiled))
+                if each.level.last_resort is not None or not is_matmul_of_kernels(each.graph):
+                    queries.setdefault(name, _Query.of(each, compiled))
                 continue
             new = planner.jobs_ahead(each.graph, each.build, compiled)
             if new:

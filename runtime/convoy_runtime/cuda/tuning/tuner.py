@@ -123,6 +123,8 @@ class Tuner:
             support = self._history.support(graph) if self._level.gives_up else EngineSupport()
             sources, later = stages(self._level, graph, has_operations=operations is not None)
             plans = self._build_plans(graph, operations, sources, rejected, seen, support, progress)
+            # A load without tuning runs the first of cuDNN's plans.
+            defers_first = bool(plans and later) and graph.preference == "plan"
             if plans:
                 later = self._worthwhile(graph, later, rejected)
             elif later:
@@ -130,7 +132,10 @@ class Tuner:
                     graph, operations, later, rejected, seen, support, progress
                 )
                 later = []
-            candidates = [Candidate(plan, first=index == 0) for index, plan in enumerate(plans)]
+            candidates = [
+                Candidate(plan, first=index == 0 and not defers_first)
+                for index, plan in enumerate(plans)
+            ]
             if not candidates and not graph.alternatives:
                 raise self._planner.no_plan(graph, rejected)
             kept: set[int] = set()
@@ -164,7 +169,12 @@ class Tuner:
                 build_more = partial(
                     self._build_plans, graph, operations, later, rejected, seen, support, progress
                 )
-                reference = self._time_more(graph, candidates, best, reference, build_more, watch)
+                more = [
+                    Candidate(plan, first=defers_first and plan.report.rank == 0)
+                    for plan in build_more()
+                ]
+                candidates += more
+                reference = self._time_more(graph, more, best, reference, watch)
             if operations is not None:
                 self._knobs.search(
                     graph, operations, candidates, reference, seen, self._pool, watch, progress
@@ -236,27 +246,23 @@ class Tuner:
     def _time_more(
         self,
         graph: Graph,
-        candidates: list[Candidate],
-        best: list[Candidate],
+        more: Sequence[Candidate],
+        best: Sequence[Candidate],
         reference: Reference,
-        build: Callable[[], list[Plan]],
         watch: Stopwatch,
     ) -> Reference:
         """Times the candidates of the second stage beside the fastest ones of the first.
 
         Args:
             graph: The graph.
-            candidates: Those of the first stage; receives the others.
+            more: The candidates of the second stage.
             best: The fastest ones of the first stage.
             reference: The reference for the results.
-            build: Builds the plans of the second stage.
             watch: Times them.
 
         Returns:
             The reference.
         """
-        more = [Candidate(plan) for plan in build()]
-        candidates += more
         # A separate race, because workspaces may be larger.
         with closing(self._race(graph, [*best, *more], watch)) as race:
             reference = race.check(more, reference)
