@@ -16,20 +16,21 @@ from convoy_runtime.cuda.tuning.ahead import begin_ahead
 from convoy_runtime.cuda.tuning.alternative_tuner import GraphAhead
 from convoy_runtime.cuda.tuning.levels import ALL, TUNE_LEVELS
 from convoy_runtime.cuda.tuning.lower_bounds import Speeds
-from convoy_runtime.manifest import Graph, Products
+from convoy_runtime.manifest import Graph, GraphKernel, Products
 
+KERNEL = GraphKernel("matmul_fast", "fast", grid=1, block=32, shared_bytes=0, chip="sm_80")
 #: A GPU on which every graph is worth compiled plans.
 SPEEDS = Speeds(memory=1e-9, cache=inf, cache_bytes=0)
 
 
 class Programs:
     """Begins programs, whose graphs have a kind and a number of plans to compile. Graphs of a kind
-    `short` transfer nothing."""
+    `short` transfer nothing, and those of a kind `matmul` have a kernel."""
 
     def __init__(self, *graphs: tuple[str, int], steps: Sequence[GraphAhead] = ()) -> None:
         self.submitted: dict[str, None] = {}
         self.asked: list[str] = []
-        self.asked_in_pool: dict[str, tuple[object, int, bool]] = {}
+        self.asked_in_pool: dict[str, tuple[object, int]] = {}
         self._plans = {f"graph{place}": plans for place, (_, plans) in enumerate(graphs)}
         self.result = begin_ahead(
             [
@@ -46,6 +47,8 @@ class Programs:
     @staticmethod
     def _graph(name: str, kind: str) -> Graph:
         graph = replace(conv_graph(), name=name, ops=(kind,))
+        if kind == "matmul":
+            return replace(graph, kernels=(KERNEL,))
         return replace(graph, tensors=(), preference="kernel") if kind == "short" else graph
 
     def _jobs(self, graph: Graph, _: Any, sources: Iterable[tuple[str, int]]) -> list[Job]:
@@ -54,10 +57,8 @@ class Programs:
         count = min(self._plans.get(graph.name, 1), limit)
         return [Job("", graph.name, "", rank, {}) for rank in range(count)]
 
-    def _ask_ahead(
-        self, graph: Graph, sources: object, pool: object, most: int, *, speculative: bool
-    ) -> None:
-        self.asked_in_pool[graph.name] = sources, most, speculative
+    def _ask_ahead(self, graph: Graph, sources: object, pool: object, most: int) -> None:
+        self.asked_in_pool[graph.name] = sources, most
 
     def _ahead(self, jobs: Iterable[Job]) -> None:
         self.submitted.update(dict.fromkeys(f"{job.name} {job.engine}" for job in jobs))
@@ -73,14 +74,11 @@ def test_a_program_with_few_plans_compiles_all() -> None:
 
 
 def test_a_program_with_many_plans_compiles_the_first_of_each_graph() -> None:
-    program = Programs(*[(f"kind{place}", 4) for place in range(11)])
+    program = Programs(*[(f"kind{place}", 4) for place in range(9)])
     assert program.result == (True, 2)
     assert list(program.submitted) == [
         f"graph{place} {rank}" for place in range(9) for rank in (0, 1)
     ]
-    # The pool has enough to do, and asks about the others.
-    query = list(TUNE_LEVELS["quick"].sources), 2, False
-    assert program.asked_in_pool == {"graph9": query, "graph10": query}
 
 
 @pytest.mark.parametrize("plans", [[], [0, 0, 0, 0, 0], [3]])
@@ -100,13 +98,24 @@ def test_graphs_that_probably_need_no_plans_come_last() -> None:
     program = Programs(("short", 4), ("some", 4), ("short", 4))
     assert program.result == (True, ALL)
     assert program.asked == ["graph1"]
-    query = list(TUNE_LEVELS["quick"].sources), 2, True
+    query = list(TUNE_LEVELS["quick"].sources), 2
     assert program.asked_in_pool == {"graph0": query, "graph2": query}
     # Processes are not started for these graphs alone.
     program = Programs(("short", 4), ("some", 3))
     assert program.result == (True, ALL)
     assert not program.asked_in_pool
     assert not program.submitted
+
+
+def test_matrix_products_of_kernels_are_not_asked() -> None:
+    """They count as reasons to ask about others: such a program is large enough."""
+    products = [("matmul", 4)] * 3
+    program = Programs(*products, ("some", 1), ("short", 4))
+    assert program.result == (True, ALL)
+    assert program.asked == ["graph3"]
+    assert list(program.submitted) == ["graph3 0"]
+    assert list(program.asked_in_pool) == ["graph4"]
+    assert not Programs(*products, ("short", 4)).asked_in_pool
 
 
 def test_steps_that_are_probably_not_tuned_come_last() -> None:
@@ -130,7 +139,7 @@ def test_steps_that_are_probably_not_tuned_come_last() -> None:
     # A step without products compiles one plan, others none: their engines must compile nothing.
     assert program.asked == ["rest", "graph1"]
     assert list(program.asked_in_pool.items()) == [
-        ("convolution", (list(narrow.sources), 0, True)),
-        ("graph0", (list(TUNE_LEVELS["quick"].sources), 2, True)),
-        ("other", ([("A", 1)], 2, True)),
+        ("convolution", (list(narrow.sources), 0)),
+        ("graph0", (list(TUNE_LEVELS["quick"].sources), 2)),
+        ("other", ([("A", 1)], 1)),
     ]

@@ -151,7 +151,7 @@ def test_answers_begin_jobs(cudnn: Cudnn, native: bytes, pool: BuildPool) -> Non
         answered.set()
         return [of.job(each.engine, each.knobs) for each in offers[:1]]
 
-    pool.ask([query("A", 3)], jobs_of, speculative=True)
+    pool.ask([query("A", 3)], jobs_of)
     assert answered.wait(60)
     offers = pool.offers(query("A", 3))
     assert asked == [query("A", 3)]
@@ -163,7 +163,7 @@ def test_answers_begin_jobs(cudnn: Cudnn, native: bytes, pool: BuildPool) -> Non
     assert built.plan
     # It has no other answer, and does not wait for queries that have not begun.
     assert pool.offers(query("A", 3)) == []
-    pool.ask([query("FALLBACK", 1)], lambda *_: [], speculative=True)
+    pool.ask([query("FALLBACK", 1)], lambda *_: [])
     pool.close()
     assert pool.offers(query("A", 1)) == []
 
@@ -177,7 +177,7 @@ def test_query_that_fails_offers_nothing(pool: BuildPool) -> None:
         return []
 
     unknown = Query("no_such_symbol", "graph", "model.py:1", "A", 4)
-    pool.ask([unknown], jobs_of, speculative=False)
+    pool.ask([unknown], jobs_of)
     assert answered.wait(60)
     assert pool.offers(unknown) == []
 

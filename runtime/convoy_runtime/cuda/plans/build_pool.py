@@ -64,9 +64,9 @@ class BuildPool:
         self._closed = False
         self._threads = ThreadPoolExecutor(self._count)
         self._begun: dict[str, Future[dict[str, Any]]] = {}
-        #: Jobs and queries that start when none of `build` waits for a process, in order.
+        #: Jobs that start when none of `build` waits for a process, in order.
         self._ahead: dict[str, None] = {}
-        #: Those that start after these.
+        #: Jobs and queries that start after these.
         self._speculative: dict[str, None] = {}
         #: What follows the answers to queries.
         self._follow_ups: dict[str, Callable[[Future[dict[str, Any]]], None]] = {}
@@ -79,32 +79,26 @@ class BuildPool:
         self._begin_ahead()
 
     def ask(
-        self,
-        queries: Iterable[Query],
-        jobs_of: Callable[[Query, Sequence[Offer]], Sequence[Job]],
-        *,
-        speculative: bool,
+        self, queries: Iterable[Query], jobs_of: Callable[[Query, Sequence[Offer]], Sequence[Job]]
     ) -> None:
-        """Starts queries like the jobs of `ahead`, and the jobs that follow from their answers.
+        """Starts queries, and the jobs that follow from their answers, after those of `ahead`, in
+        at most half of the processes.
 
         Args:
             queries: The queries.
             jobs_of: Returns the jobs of an answer. Called in a thread.
-            speculative: Whether the jobs will probably not be needed. They and their queries start
-                after those that will, in at most half of the processes.
         """
         with self._lock:
             for query in queries:
                 line = query.line()
-                (self._speculative if speculative else self._ahead)[line] = None
-                self._follow_ups[line] = partial(self._follow, partial(jobs_of, query), speculative)
+                self._speculative[line] = None
+                self._follow_ups[line] = partial(self._follow, partial(jobs_of, query))
         self._begin_ahead()
 
     def offers(self, query: Query) -> list[Offer]:
         """Returns the answer to a query of `ask`. It is empty if the query has not begun, which
         then is not made, or if it fails."""
         with self._lock:
-            self._ahead.pop(query.line(), None)
             self._speculative.pop(query.line(), None)
             begun = self._begun.pop(query.line(), None)
         return [] if begun is None else Offer.all_of(begun.result())
@@ -179,7 +173,6 @@ class BuildPool:
     def _follow(
         self,
         jobs_of: Callable[[Sequence[Offer]], Sequence[Job]],
-        speculative: bool,
         answered: Future[dict[str, Any]],
     ) -> None:
         """Adds the jobs of an answer. All queries come first; they take a tenth as long."""
@@ -187,8 +180,7 @@ class BuildPool:
             return
         lines = [job.line() for job in jobs_of(Offer.all_of(answered.result()))]
         with self._lock:
-            waiting = self._speculative if speculative else self._ahead
-            waiting.update((line, None) for line in lines if line not in self._begun)
+            self._speculative |= dict.fromkeys(line for line in lines if line not in self._begun)
 
     def _end(self, _: Future[dict[str, Any]]) -> None:
         with self._lock:

@@ -276,18 +276,15 @@ class Planner:
         sources: Iterable[tuple[str, int]],
         pool: BuildPool,
         most_compiled: int,
-        *,
-        speculative: bool,
     ) -> None:
         """Lets the pool ask the heuristics about a graph, and build the plans that compile a
-        kernel.
+        kernel, when it has nothing else to do.
 
         Args:
             graph: The graph.
             sources: Each source and the number of its configurations.
             pool: Receives the queries.
             most_compiled: The largest number of plans to build for a source.
-            speculative: Whether the plans will probably not be needed (`BuildPool.ask`).
         """
 
         def jobs_of(query: Query, offers: Sequence[Offer]) -> list[Job]:
@@ -305,7 +302,7 @@ class Planner:
             if source in HeurMode.__members__
         }
         self._queries |= queries
-        pool.ask(queries.values(), jobs_of, speculative=speculative)
+        pool.ask(queries.values(), jobs_of)
 
     def by_alternatives(
         self,

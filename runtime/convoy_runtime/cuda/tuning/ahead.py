@@ -60,6 +60,7 @@ def begin_ahead(
     known: set[object] = set()
     compiled_kinds: set[object] = set()
     needed = False
+    matmuls = 0
     queries: dict[str, _Query] = {}
     for graph, build in graphs:
         for each in [
@@ -72,11 +73,11 @@ def begin_ahead(
                 continue
             compiled = _compiled_sources(each.level, each.graph, speeds)
             needed = needed or compiled is None
-            # With that many jobs the pool has enough to do, and can also ask about the others.
-            delegated = len(jobs) + len(later) > _MAX_JOBS
-            if compiled is None or not each.is_likely or delegated:
-                if each.level.last_resort is not None or not is_matmul_of_kernels(each.graph):
-                    queries.setdefault(name, _Query.of(each, compiled))
+            if each.level.last_resort is None and is_matmul_of_kernels(each.graph):
+                matmuls += 1
+                continue
+            if compiled is None or not each.is_likely:
+                queries.setdefault(name, _Query.of(each, compiled))
                 continue
             new = planner.jobs_ahead(each.graph, each.build, compiled)
             if new:
@@ -89,14 +90,13 @@ def begin_ahead(
                 pool.ahead(jobs)
     count = len(jobs) + len(later)
     most = _FIRST_PLANS if count > _MAX_JOBS else ALL
-    if count >= _MIN_JOBS:
+    # A program with matrix products is large enough that asking about its other graphs pays off.
+    if count + matmuls >= _MIN_JOBS:
         if most == ALL:
-            pool.ahead(later)
+            pool.ahead(jobs + later)
         for name, query in sorted(queries.items(), key=lambda each: each[1].rank):
             if name not in known:
-                planner.ask_ahead(
-                    query.graph, query.sources, pool, query.plans, speculative=query.rank > 0
-                )
+                planner.ask_ahead(query.graph, query.sources, pool, query.plans)
     return needed or count >= _MIN_JOBS, most
 
 
@@ -108,7 +108,7 @@ class _Query:
         graph: The graph.
         sources: The sources of its plans.
         plans: The number of plans to build.
-        rank: Queries of a lower rank come first. In those of rank 0, plans will probably be needed.
+        rank: Queries of a lower rank come first.
     """
 
     graph: Graph
@@ -120,13 +120,13 @@ class _Query:
     def of(ahead: GraphAhead, compiled: Sources | None) -> _Query:
         """Returns the query about a graph with these sources of compiled plans."""
         graph, sources = ahead.graph, list(ahead.level.sources)
-        is_step = ahead.level.last_resort is not None
+        if ahead.level.last_resort is None:
+            return _Query(graph, sources, plans=_FIRST_PLANS, rank=1)
+        rank = 0 if ahead.is_likely else 2
         if compiled is not None:
-            return _Query(graph, compiled, _FIRST_PLANS, rank=0 if ahead.is_likely else 3)
+            return _Query(graph, compiled, plans=1, rank=rank)
         # The heuristics for compiled engines take 20 to 60 ms even if none is built.
-        if is_step:
-            return _Query(graph, sources, plans=0, rank=1 if ahead.is_likely else 3)
-        return _Query(graph, sources, _FIRST_PLANS, rank=2)
+        return _Query(graph, sources, plans=0, rank=rank)
 
 
 def _compiled_sources(level: Level, graph: Graph, speeds: Speeds) -> Sources | None:
