@@ -92,8 +92,10 @@ def begin_ahead(
     most = _FIRST_PLANS if count > _MAX_JOBS else ALL
     # A program with matrix products is large enough that asking about its other graphs pays off.
     if count + matmuls >= _MIN_JOBS:
+        if count < _MIN_JOBS:
+            pool.ahead(jobs)
         if most == ALL:
-            pool.ahead(jobs + later)
+            pool.ahead(later)
         for name, query in sorted(queries.items(), key=lambda each: each[1].rank):
             if name not in known:
                 planner.ask_ahead(query.graph, query.sources, pool, query.plans)
