@@ -35,6 +35,24 @@ Number powerOfTwo(Number like, const FloatFormat &format, Value exponent) {
   return like.with(arith::BitcastOp::create(b, like.type(), bits));
 }
 
+/// x as k * `step` * ln 2 + r with |r| at most `step` * ln 2 / 2. The last bits of `bits` are those
+/// of k + `offset`.
+struct Quotient {
+  Value bits;
+  Number r;
+};
+
+/// Divides x, whose quotient by ln 2 is far below 2^22. `bits` is arbitrary for NaN, and `r` NaN.
+Quotient divideByLn2(Number x, const FloatFormat &format, int step, int offset) {
+  // In this binade the last bit of the mantissa is 1, so the sum is rounded to an integer, and its
+  // bits are those of the integer. That takes fewer instructions than conversions.
+  double binade = std::ldexp(1.5, format.mantissa) + offset;
+  Number shifted = x * (llvm::numbers::log2e / step) + binade;
+  Number whole = shifted - binade;
+  Number r = x - whole * (step * kLn2High) - whole * (step * kLn2Low);
+  return {arith::BitcastOp::create(*x.builder, format.bits, shifted.value), r};
+}
+
 /// x as k * `step` * ln 2 + r with |r| at most `step` * ln 2 / 2, and expm1(r).
 struct ReducedExp {
   Value k;
@@ -44,15 +62,10 @@ struct ReducedExp {
 /// Reduces x, whose quotient by ln 2 is far below 2^22. `k` is arbitrary for NaN, and `expm1` NaN.
 ReducedExp reduceExp(Number x, const FloatFormat &format, int step) {
   ImplicitLocOpBuilder &b = *x.builder;
-  // In this binade the last bit of the mantissa is 1, so the sum is rounded to an integer, and its
-  // bits are those of the integer. That takes fewer instructions than conversions.
+  auto [bits, r] = divideByLn2(x, format, step, /*offset=*/0);
   double binade = std::ldexp(1.5, format.mantissa);
-  Number shifted = x * (1.4426950408889634 / step) + binade;
-  Value bits = arith::BitcastOp::create(b, format.bits, shifted.value);
   Value zero = arith::BitcastOp::create(b, format.bits, x.constant(binade).value);
   Value k = arith::SubIOp::create(b, bits, zero);
-  Number whole = shifted - binade;
-  Number r = x - whole * (step * kLn2High) - whole * (step * kLn2Low);
   SmallVector<double> series;
   // Terms that are below half a unit in the last place of the smallest result are left out.
   double bound = step * std::log(2) / 2, smallest = std::ldexp(1.0, format.isDouble ? -57 : -27);
@@ -115,13 +128,7 @@ Number expSingle(Number x, bool isAdded) {
   // 2^k may be out of range although the result is not: one factor of 2^(k - 1) and twice the
   // polynomial, or two factors of 2^k.
   int step = isAdded ? 1 : 2, bias = isAdded ? format.bias - 1 : format.bias;
-  // In this binade the last bit of the mantissa is 1, so the sum is rounded to an integer, and its
-  // last bits are those of a factor's exponent.
-  double binade = std::ldexp(1.5, format.mantissa) + bias;
-  Number shifted = bounded * (llvm::numbers::log2e / step) + binade;
-  Number whole = shifted - binade;
-  Number r = bounded - whole * (step * kLn2High) - whole * (step * kLn2Low);
-  Value bits = arith::BitcastOp::create(b, format.bits, shifted.value);
+  auto [bits, r] = divideByLn2(bounded, format, step, /*offset=*/bias);
   bits = arith::ShLIOp::create(b, bits, constantLike(b, format.bits, format.mantissa));
   Number factor = x.with(arith::BitcastOp::create(b, x.type(), bits));
   SmallVector<double> coefficients = fittedExp(step * llvm::numbers::ln2 / 2, isAdded ? 7 : 9);
@@ -132,10 +139,11 @@ Number expSingle(Number x, bool isAdded) {
   return r.polynomial(coefficients) * factor;
 }
 
-Number exp(Number x) {
+/// With `isAdded`, an f32 result may be 2^-125 instead of a smaller number.
+Number exp(Number x, bool isAdded = false) {
   FloatFormat format(x.type());
   if (!format.isDouble)
-    return expSingle(x, /*isAdded=*/false);
+    return expSingle(x, isAdded);
   // Outside of this range the result is 0 or infinity.
   Number bounded = x.limitedOrNan(-746, 710);
   // Two equal factors, because 4^k may be out of range although the result is not.
@@ -245,9 +253,7 @@ Number erf(Number x, bool isApproximate) {
                                                 : ArrayRef<double>(nearSingle));
   Number exponent =
       -magnitude.polynomial(isDouble ? ArrayRef<double>(farDouble) : ArrayRef<double>(farSingle));
-  Number power = isApproximate ? approximateExp(exponent)
-                 : isDouble    ? exp(exponent)
-                               : expSingle(exponent, /*isAdded=*/true);
+  Number power = isApproximate ? approximateExp(exponent) : exp(exponent, /*isAdded=*/true);
   Number far = copySign(-power + 1.0, x);
   return x.where(x.isNan(), near.where(x.abs() < 1, far));
 }
@@ -283,6 +289,18 @@ Number pow(Number xNarrow, Number yNarrow) {
   return isDouble ? result : xNarrow.with(arith::TruncFOp::create(b, xNarrow.type(), result.value));
 }
 
+/// Whether an exponential is only added to constants beside which 2^-125 makes no difference, as in
+/// a logistic function.
+bool isOnlyAdded(math::ExpOp op) {
+  return llvm::all_of(op->getUsers(), [](Operation *user) {
+    return isa<arith::AddFOp>(user) && llvm::any_of(user->getOperands(), [](Value operand) {
+             FloatAttr number;
+             return matchPattern(operand, m_Constant(&number)) &&
+                    std::abs(number.getValueAsDouble()) >= 1e-20;
+           });
+  });
+}
+
 /// Expands an op on f32 or f64 scalars. Narrower floats are extended before.
 template <typename Op, typename Expand> struct ExpandPattern : public OpRewritePattern<Op> {
   ExpandPattern(MLIRContext *context, Expand expand)
@@ -296,6 +314,9 @@ template <typename Op, typename Expand> struct ExpandPattern : public OpRewriteP
                          arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn);
     if constexpr (std::is_same_v<Op, math::PowFOp>)
       rewriter.replaceOp(op, expand({&builder, op.getLhs()}, {&builder, op.getRhs()}).value);
+    else if constexpr (std::is_same_v<Op, math::ExpOp>)
+      rewriter.replaceOp(op,
+                         expand({&builder, op.getOperand()}, isApproximate, isOnlyAdded(op)).value);
     else if constexpr (std::is_invocable_v<Expand, Number, bool>)
       rewriter.replaceOp(op, expand({&builder, op.getOperand()}, isApproximate).value);
     else
@@ -306,32 +327,6 @@ template <typename Op, typename Expand> struct ExpandPattern : public OpRewriteP
   Expand expand;
 };
 
-/// Whether an exponential is only added to constants beside which 2^-125 makes no difference, as in
-/// a logistic function.
-bool isOnlyAdded(math::ExpOp op) {
-  return llvm::all_of(op->getUsers(), [](Operation *user) {
-    return isa<arith::AddFOp>(user) && llvm::any_of(user->getOperands(), [](Value operand) {
-             FloatAttr number;
-             return matchPattern(operand, m_Constant(&number)) &&
-                    std::abs(number.getValueAsDouble()) >= 1e-20;
-           });
-  });
-}
-
-/// As ExpandPattern, with fewer instructions for logistic functions.
-struct ExpandExp : public OpRewritePattern<math::ExpOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const final {
-    if (!op.getType().isF32() ||
-        arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn) || !isOnlyAdded(op))
-      return rewriter.notifyMatchFailure(op, "expected an f32 that is only added to constants");
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    rewriter.replaceOp(op, expSingle({&builder, op.getOperand()}, /*isAdded=*/true).value);
-    return success();
-  }
-};
-
 template <typename Op, typename Expand> void add(RewritePatternSet &patterns, Expand expand) {
   patterns.add(std::make_unique<ExpandPattern<Op, Expand>>(patterns.getContext(), expand));
 }
@@ -339,10 +334,9 @@ template <typename Op, typename Expand> void add(RewritePatternSet &patterns, Ex
 } // namespace
 
 void convoy::populateMathExpansionPatterns(RewritePatternSet &patterns) {
-  add<math::ExpOp>(patterns, [](Number x, bool isApproximate) {
-    return isApproximate ? approximateExp(x) : exp(x);
+  add<math::ExpOp>(patterns, [](Number x, bool isApproximate, bool isAdded) {
+    return isApproximate ? approximateExp(x) : exp(x, isAdded);
   });
-  patterns.add<ExpandExp>(patterns.getContext(), /*benefit=*/2);
   add<math::ExpM1Op>(patterns, [](Number x, bool isApproximate) {
     return isApproximate ? approximateExpm1(x) : expm1(x);
   });
