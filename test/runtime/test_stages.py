@@ -89,6 +89,7 @@ def test_small_graphs_probably_need_no_second_stage() -> None:
     assert not is_probably_enough(QUICK, PREFERRED, SPEEDS)
     assert not is_probably_enough(QUICK, PLAN, fast)
     # Products whose operands are small.
-    products = PREFERRED_PRODUCTS
-    assert is_probably_enough(QUICK, products, replace(fast, products=1_000_001.0))
-    assert not is_probably_enough(QUICK, products, replace(fast, products=1_000_000.0))
+    at_peak = replace(fast, products=1_000_001.0)
+    assert is_probably_enough(QUICK, PREFERRED_PRODUCTS, at_peak)
+    slower = replace(fast, products=1_000_000.0)
+    assert not is_probably_enough(QUICK, PREFERRED_PRODUCTS, slower)

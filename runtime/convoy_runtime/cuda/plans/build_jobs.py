@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""What build processes are asked, and what they answer (`build_worker`)."""
+"""The messages between `build_pool` and its processes: requests to build plans and to query cuDNN's
+heuristics, and the answers of `build_worker`."""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ class Job:
 
 @value_type(frozen=True, slots=True)
 class Query:
-    """A question: what a mode of cuDNN's heuristics offers for a graph.
+    """A query of cuDNN's heuristics: the configurations that a mode offers for a graph.
 
     Attributes:
         symbol: The name of the graph's build function.

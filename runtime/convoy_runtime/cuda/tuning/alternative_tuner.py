@@ -78,8 +78,9 @@ class AlternativeTuner:
         ]
 
     def _likelihood(self, graph: Graph, alternative: str) -> bool | None:
-        """Returns whether an alternative is probably measured: whether the history will not have a
-        reason to skip it, if none wins. None if it is improbable even with half of them."""
+        """Returns whether an alternative is probably measured: whether the history has no reason to
+        skip it if no alternative before it wins. Returns None if more than twice as many graphs
+        come before it as the history needs for a reason."""
         if not self._level.gives_up:
             return True
         kinds = {split_kind(graph, alternative): MIN_ALTERNATIVE_GRAPHS}
