@@ -11,7 +11,7 @@ from convoy_runtime.cuda.cudnn.configs import EngineSupport
 from convoy_runtime.cuda.plans.plan import Plan
 from convoy_runtime.cuda.tuning.candidates import Candidate
 from convoy_runtime.cuda.tuning.history import History
-from convoy_runtime.manifest import Graph, GraphAlternative, Products
+from convoy_runtime.manifest import Graph, GraphAlternative, GraphTensor, Products
 from convoy_runtime.plan_report import PlanReport
 
 GRAPH = conv_graph()
@@ -89,6 +89,29 @@ def test_engine_that_was_slow_for_other_graphs_is_skipped() -> None:
         GRAPH, [fast, candidate(4, 900.0, "TENSOR_CORE"), candidate(4, 30.0, "TENSOR_CORE")]
     )
     assert left_out(history) == {2, 3, 5}
+
+
+def test_engine_that_was_slow_for_other_sizes_of_the_operation_is_skipped() -> None:
+    def sized(size: int, filters: GraphTensor = GRAPH.tensors[1], *ops: str) -> Graph:
+        """A graph of another kind, by the size of its result."""
+        image, _, bias, result = GRAPH.tensors
+        result = replace(result, shape=(1, 64, size, size))
+        return replace(GRAPH, ops=("convolution", *ops), tensors=(image, filters, bias, result))
+
+    history = History()
+    fast = candidate(0, 10.0, "TENSOR_CORE")
+    others = [candidate(3, 40.0, "TENSOR_CORE"), candidate(4, 39.0, "TENSOR_CORE")]
+    for size in (7, 28, 112):
+        assert left_out(history, sized(448, GRAPH.tensors[1], "relu")) == set()
+        # The exact engine, 1, is the reference.
+        history.note(sized(size), [fast, candidate(1, 90.0), *others])
+    assert left_out(history, sized(448, GRAPH.tensors[1], "relu")) == {3}
+    # Other windows, and grouped convolutions.
+    assert left_out(history, sized(448, replace(GRAPH.tensors[1], shape=(64, 64, 1, 1)))) == set()
+    assert left_out(history, sized(448, replace(GRAPH.tensors[1], shape=(64, 8, 3, 3)))) == set()
+    # One graph for which it is not slow is enough.
+    history.note(sized(896), [fast, candidate(3, 30.0, "TENSOR_CORE")])
+    assert left_out(history, sized(448)) == set()
 
 
 def test_an_exact_engine_that_would_take_long_is_skipped() -> None:

@@ -17,13 +17,8 @@ from convoy_runtime.errors import CudaError, CudnnError, PlanError
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphStep
 from convoy_runtime.value_types import value_type
 
-from .history import (
-    MIN_ALTERNATIVE_GRAPHS,
-    MIN_NARROW_ALTERNATIVES,
-    History,
-    narrow_kind,
-    split_kind,
-)
+from .history import MIN_ALTERNATIVE_GRAPHS, MIN_NARROW_ALTERNATIVES, History
+from .kinds import narrow_kind, split_kind
 from .levels import Level
 from .lower_bounds import LowerBound, speeds_of
 

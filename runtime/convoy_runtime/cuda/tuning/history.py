@@ -8,25 +8,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from math import gcd, inf, prod
+from math import inf
 from typing import Final
 
 from convoy_runtime.cuda.cudnn.configs import EngineSupport
-from convoy_runtime.manifest import Graph, GraphAlternative, GraphTensor
+from convoy_runtime.manifest import Graph, GraphAlternative
 
 from .accuracy import is_exact
 from .candidates import Candidate
-from .levels import is_narrow
+from .kinds import aligned_kind, kind_of, narrow_kind, operation_kind, split_kind, types_of
 from .race import HOST_MICROSECONDS
 
-__all__ = [
-    "MIN_ALTERNATIVE_GRAPHS",
-    "MIN_NARROW_ALTERNATIVES",
-    "History",
-    "kind_of",
-    "narrow_kind",
-    "split_kind",
-]
+__all__ = ["MIN_ALTERNATIVE_GRAPHS", "MIN_NARROW_ALTERNATIVES", "History"]
 
 #: Pairs of a slowdown and a number of graphs. An engine is skipped if it is slower than the best
 #: plan by this factor in at least this many graphs. Measured on an H200 with cuDNN 9.19: in
@@ -34,6 +27,9 @@ __all__ = [
 #: best one; (5, 1), (3, 2), (2, 3) would drop best ones in ResNeXt. On an H100, the last one and
 #: the next rule drop 30 % of the plans of DenseNet-201, whose time does not change.
 _MIN_SLOWDOWNS: Final = ((10.0, 1), (4.0, 2), (2.5, 3), (1.5, 6))
+#: The same for graphs with the same main operation (`operation_kind`). Measured on an H200 with
+#: cuDNN 9.19: in six convolutional networks in float16 it drops 95 of 1,490 plans and no best one.
+_MIN_OPERATION_SLOWDOWNS: Final = ((4.0, 3),)
 #: The same for all plans of a heuristic, which are not asked for then.
 _MIN_SOURCE_SLOWDOWNS: Final = ((1.25, 6),)
 #: The same for an alternative. Less than 5 % may be due to noise or to the sizes of these graphs.
@@ -59,20 +55,13 @@ _MIN_REFUSALS: Final = 3
 _MAX_EXACT_MICROSECONDS: Final = 5e4
 #: An exact engine is slow if it took at least this multiple of the best plan's time in all graphs.
 _MIN_EXACT_SLOWDOWN: Final = 10.0
-#: Doublings of the number of a result's elements in one kind of graph.
-_ENGINE_SIZES: Final = 4
-#: The same for each tensor in graphs for which alternatives are compared.
-_ALTERNATIVE_SIZES: Final = 1
-#: Engines require at most this alignment of channels, in elements.
-_ALIGNMENT: Final = 16
-#: Tensors of a higher rank are images or volumes.
-_MATRIX_RANK: Final = 3
 
 
 class History:
     """The outcomes of the tuned graphs, by kind of graph."""
 
     def __init__(self) -> None:
+        #: The slowdowns of a graph's engines, by kind and by main operation.
         self._engines: defaultdict[object, list[dict[int, float]]] = defaultdict(list)
         self._exact: set[int] = set()
         #: The highest FLOPs per microsecond of exact engines, by operations and types, then engine.
@@ -112,6 +101,7 @@ class History:
         kind = kind_of(graph)
         if times:
             self._engines[kind].append(times)
+            self._engines[operation_kind(graph)].append(times)
         for source, found in sources.items():
             self._sources[kind, source].append(min(ratio for _, _, ratio in found))
             limit = _NEARLY * min(microseconds for _, microseconds, _ in found)
@@ -129,7 +119,7 @@ class History:
         """Records the speeds of exact engines, unlimited if one is not slow."""
         if graph.products is None or not best:
             return
-        speeds = self._exact_speeds[_types_of(graph)]
+        speeds = self._exact_speeds[types_of(graph)]
         for each in candidates:
             engine = each.plan.report.engine
             if engine is not None and each.microseconds and is_exact(each.plan.report):
@@ -144,7 +134,7 @@ class History:
             return {}
         expected = {
             engine: graph.products.flops / speed
-            for engine, speed in self._exact_speeds[_types_of(graph)].items()
+            for engine, speed in self._exact_speeds[types_of(graph)].items()
         }
         return {
             engine: microseconds / 1e3
@@ -191,14 +181,14 @@ class History:
         """Returns which engines need not be asked for a plan of `graph` that compiles no kernel:
         those that compile one, those for other GPUs, and those that refused similar graphs of the
         same alignment and supported none."""
-        found = self._refusals[_aligned_kind(graph)]
+        found = self._refusals[aligned_kind(graph)]
         refusing = {engine for engine, count in found.items() if count >= _MIN_REFUSALS}
-        return EngineSupport(frozenset(refusing | self._unsuited[_types_of(graph)]))
+        return EngineSupport(frozenset(refusing | self._unsuited[types_of(graph)]))
 
     def note_support(self, graph: Graph, support: EngineSupport) -> None:
         """Records the answers of engines about a graph."""
-        self._unsuited[_types_of(graph)] |= support.unsuited
-        found = self._refusals[_aligned_kind(graph)]
+        self._unsuited[types_of(graph)] |= support.unsuited
+        found = self._refusals[aligned_kind(graph)]
         for engine, supported in support.asked.items():
             before = found.get(engine)
             # An engine that has supported a graph is always asked.
@@ -219,21 +209,13 @@ class History:
     def slow_engines(self, graph: Graph) -> dict[int, str]:
         """Returns the engines that are skipped for `graph`, and why. The engine that is best suited
         as the reference is skipped only if it would take too long."""
-        found = self._engines[kind_of(graph)]
-        ratios: defaultdict[int, list[float]] = defaultdict(list)
-        for times in found:
-            for engine, ratio in times.items():
-                ratios[engine].append(ratio)
-        slow = {
-            engine: _reason(each)
-            for engine, each in ratios.items()
-            if _is_slow(each, _MIN_SLOWDOWNS)
-        }
+        alike, related = self._engines[kind_of(graph)], self._engines[operation_kind(graph)]
+        slow = _slow_ones(related, _MIN_OPERATION_SLOWDOWNS) | _slow_ones(alike, _MIN_SLOWDOWNS)
         too_long = {
             engine: f"would take {milliseconds:.0f} ms, at its highest speed in similar graphs"
             for engine, milliseconds in self.exact_milliseconds(graph).items()
         }
-        reference = self._reference(found) if slow else None
+        reference = self._reference(alike or related) if slow else None
         return {engine: reason for engine, reason in slow.items() if engine != reference} | too_long
 
     def _reference(self, found: Sequence[dict[int, float]]) -> int | None:
@@ -244,6 +226,22 @@ class History:
             for engine in counts
         }
         return max(counts, key=lambda engine: (counts[engine], -slowest[engine]), default=None)
+
+
+def _slow_ones(
+    found: Sequence[dict[int, float]], slowdowns: Sequence[tuple[float, int]]
+) -> dict[int, str]:
+    """Returns the engines that were slow for all graphs of a kind, and the reasons.
+
+    Args:
+        found: The slowdowns of engines, for each graph.
+        slowdowns: Pairs of a slowdown and a number of graphs.
+    """
+    ratios: defaultdict[int, list[float]] = defaultdict(list)
+    for times in found:
+        for engine, ratio in times.items():
+            ratios[engine].append(ratio)
+    return {engine: _reason(each) for engine, each in ratios.items() if _is_slow(each, slowdowns)}
 
 
 def _is_slow(ratios: Sequence[float], slowdowns: Sequence[tuple[float, int]]) -> bool:
@@ -259,59 +257,3 @@ def _slowdown(candidate: Candidate, best: float) -> float:
     """Returns how many times as long as `best` microseconds a candidate takes at least."""
     host = HOST_MICROSECONDS if candidate.single else 0.0
     return max(1.0, ((candidate.microseconds or 0.0) - host) / best)
-
-
-def kind_of(graph: Graph) -> object:
-    """Returns a key for graphs on which engines perform alike: operations, types, filters, strides,
-    order of magnitude of the result. Spatial dims smaller than those of the result, e.g. of
-    filters, are part of the key; others as multiples of the result's."""
-    result = graph.tensors[-1].shape[2:]
-
-    def form(tensor: GraphTensor) -> object:
-        dims = zip(tensor.shape[2:], result, strict=False)
-        return (
-            tensor.dtype,
-            len(tensor.shape),
-            tuple(
-                (size, 0) if size < other else (0, -(-size // max(1, other)))
-                for size, other in dims
-            ),
-        )
-
-    return graph.ops, tuple(map(form, graph.tensors)), _size_class(graph.tensors[-1], _ENGINE_SIZES)
-
-
-def _size_class(tensor: GraphTensor, doublings: int) -> int:
-    """Returns a class of sizes. The sizes of a class differ by less than a factor of
-    2**doublings."""
-    return prod(tensor.shape).bit_length() // doublings
-
-
-def _aligned_kind(graph: Graph) -> object:
-    """Returns a key for graphs that the same engines support."""
-    return kind_of(graph), tuple(
-        tuple(gcd(size, _ALIGNMENT) for size in _unaligned(tensor)) for tensor in graph.tensors
-    )
-
-
-def _unaligned(tensor: GraphTensor) -> tuple[int, ...]:
-    """Returns the dims whose alignment matters to engines: not the spatial ones of images."""
-    return tensor.shape[:2] if len(tensor.shape) > _MATRIX_RANK else tensor.shape
-
-
-def _types_of(graph: Graph) -> object:
-    return graph.ops, tuple(tensor.dtype for tensor in graph.tensors)
-
-
-def narrow_kind(graph: Graph, alternative: str) -> str | None:
-    """Returns a key for alternatives with the same first step, e.g. conv2d; None for a graph that
-    is not narrow."""
-    return alternative.partition(" | ")[0] if is_narrow(graph) else None
-
-
-def split_kind(graph: Graph, alternative: str) -> object:
-    """Returns a key for graphs for which an alternative is similarly fast. The gain by better
-    kernels of its steps grows with the products, and the loss between them with the tensors; e.g.
-    in the blocks of a DenseNet only the number of input channels differs."""
-    sizes = tuple(_size_class(tensor, _ALTERNATIVE_SIZES) for tensor in graph.tensors)
-    return kind_of(graph), sizes, alternative

@@ -15,7 +15,7 @@ from convoy_runtime.cuda.plans.plan import Plan
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.timings import part
 
-from .history import kind_of
+from .kinds import kind_of
 from .selection import Context, ProgramForms
 from .workspaces import has_large_workspace
 
