@@ -4,7 +4,10 @@ engine of libcudnn.c takes a microsecond."""
 from __future__ import annotations
 
 import ctypes
+import json
+import os
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +27,7 @@ from convoy_runtime.cuda.plans.build_pool import BuildPool
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.cuda.tuning import history, race, tuner
+from convoy_runtime.cuda.tuning.candidates import Candidate
 from convoy_runtime.cuda.tuning.levels import ALL, TUNE_LEVELS
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphAlternatives, Products
 from convoy_runtime.plan_report import PlanReport
@@ -340,6 +344,35 @@ def test_engines_that_compile_are_built_ahead(
     monkeypatch.setattr(BuildPool, "_take", take)
     tried()
     assert begun == wanted
+
+
+def test_other_graphs_are_tuned_while_plans_are_compiled(
+    write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cudnn.fake_offer(8)
+    more = replace(TUNE_LEVELS["quick"], sources=(("A", 8), ("precompiled", ALL)))
+    monkeypatch.setitem(TUNE_LEVELS, "quick", more)
+    # Two processes for the plans of each graph.
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    build, run = BuildPool._one, race.Race.run
+    is_other_run = threading.Event()
+    waited: list[bool] = []
+
+    def one(self: BuildPool, line: str) -> dict[str, Any]:
+        if json.loads(line)["name"] == "conv":
+            waited.append(is_other_run.wait(60))
+        return build(self, line)
+
+    def run_other(self: race.Race, candidates: Sequence[Candidate]) -> None:
+        if self._graph.name == "other":
+            is_other_run.set()
+        run(self, candidates)
+
+    monkeypatch.setattr(BuildPool, "_one", one)
+    monkeypatch.setattr(race.Race, "run", run_other)
+    reports = tuned(write(SPLIT))
+    assert [(report.graph, report.engine) for report in reports] == [("conv", 46), ("other", 46)]
+    assert waited == [True, True]
 
 
 def test_heuristics_queried_ahead_are_reused(

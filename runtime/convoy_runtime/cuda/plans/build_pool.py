@@ -103,6 +103,10 @@ class BuildPool:
             begun = self._begun.pop(query.line(), None)
         return [] if begun is None else Offer.all_of(begun.result())
 
+    def begin(self, jobs: Iterable[Job]) -> list[Future[dict[str, Any]]]:
+        """Starts jobs for later calls of `build` before those of `ahead`. Returns their states."""
+        return [self._begin(job.line()) for job in jobs]
+
     def build(
         self, jobs: Sequence[Job], progress: Callable[[int], None] = lambda _: None
     ) -> list[Built]:
@@ -115,7 +119,7 @@ class BuildPool:
         Returns:
             The outcome of each job.
         """
-        futures = [self._begin(job.line()) for job in jobs]
+        futures = self.begin(jobs)
         try:
             for done, _ in enumerate(as_completed(futures), 1):
                 progress(done)

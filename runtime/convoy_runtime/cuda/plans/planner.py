@@ -10,7 +10,7 @@ first alternative of the graph.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -253,21 +253,41 @@ class Planner:
         jobs: list[Job] = []
         with suppress(CudnnError), self.builder.operation_graph(graph, build) as operations:
             for source, limit in sources:
-                if source in HeurMode.__members__:
-                    offered: list[tuple[int, dict[str, int]]] = []
-                    before = len(jobs)
-                    with closing(
-                        heuristic_configs(
-                            self.builder.cudnn, operations, source, self.builder.device, []
-                        )
-                    ) as configs:
-                        for config in islice(configs, limit):
-                            offered.append((config.engine, config.named_knobs))
-                            if config.compiles and self.builder.refusal(graph, config) is None:
-                                jobs.append(Job.of(graph, config))
-                    # The heuristics for compiled engines take 20 to 60 ms.
-                    if len(jobs) > before:
-                        self._offered[graph.name, source] = offered
+                jobs += self.jobs(graph, operations, source, limit)
+        return jobs
+
+    def jobs(
+        self,
+        graph: Graph,
+        operations: BackendDescriptor,
+        source: str,
+        limit: int,
+        pool: BuildPool | None = None,
+    ) -> list[Job]:
+        """Returns the jobs that `candidates` is known to submit to a pool for a source.
+
+        Args:
+            graph: The graph.
+            operations: Its operation graph.
+            source: The source; there are no jobs unless it is a mode of the heuristics.
+            limit: The number of its configurations.
+            pool: The pool, which may have asked the heuristics already.
+
+        Raises:
+            CudnnError: cuDNN rejects a configuration that it offered.
+        """
+        if source not in HeurMode.__members__:
+            return []
+        offered: list[tuple[int, dict[str, int]]] = []
+        jobs: list[Job] = []
+        with closing(self._configs(graph, operations, source, [], None, pool)) as configs:
+            for config in islice(configs, limit):
+                offered.append((config.engine, config.named_knobs))
+                if config.compiles and self.builder.refusal(graph, config) is None:
+                    jobs.append(Job.of(graph, config))
+        # The heuristics for compiled engines take 20 to 60 ms.
+        if jobs:
+            self._offered[graph.name, source] = offered
         return jobs
 
     def ask_ahead(
@@ -325,7 +345,7 @@ class Planner:
         rejected: list[str],
         support: EngineSupport | None,
         pool: BuildPool | None,
-    ) -> Iterator[Config]:
+    ) -> Generator[Config, None, None]:
         """Yields the configurations of a source, first those that `jobs_ahead` or a query of
         `ask_ahead` found."""
         cudnn, device = self.builder.cudnn, self.builder.device

@@ -74,6 +74,10 @@ class Reference:
     name: str = ""
     outputs: list[np.ndarray] = field(default_factory=list)
 
+    def copy(self) -> Reference:
+        """Returns the reference with outputs in memory of its own."""
+        return Reference(self.name, [each.copy() for each in self.outputs])
+
 
 def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Returns the candidates that were timed, fastest first."""

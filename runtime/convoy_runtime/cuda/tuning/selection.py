@@ -20,6 +20,8 @@ from convoy_runtime.manifest import Manifest
 from convoy_runtime.timings import part
 from convoy_runtime.value_types import value_type
 
+from .overlap import Overlap
+
 if TYPE_CHECKING:
     from convoy_runtime.cuda.plans.build_pool import BuildPool
 
@@ -80,13 +82,18 @@ def select_plans(context: Context) -> dict[int, list[Plan]]:
     found: dict[int, list[Plan]] = {}
     missing: list[PlanError] = []
     tuner: Tuner | None = None
+
+    def progress(what: str) -> None:
+        context.report_progress(what, len(found) + len(missing), len(graphs))
+
+    def keep(index: int, plans: list[Plan]) -> None:
+        found[index] = plans
+        planner.stored.keep(*graphs[index], plans[0])
+
+    overlap = Overlap(keep)
     try:
         with planner.kernels.compiling(graphs.values(), tuned):
             for done, (index, (graph, build)) in enumerate(graphs.items()):
-
-                def progress(what: str, done: int = done) -> None:
-                    context.report_progress(what, done, len(graphs))
-
                 progress(f"plan of {graph.name}")
                 if tuned is None:
                     try:
@@ -114,16 +121,17 @@ def select_plans(context: Context) -> dict[int, list[Plan]]:
                                 if not planner.stored.has(*each, tuned)
                             ]
                         )
-                    found[index] = tuner.tune(graph, build, progress)
-                    planner.stored.keep(graph, build, found[index][0])
+                    overlap.begin(index, tuner.tuning(graph, build, progress))
+            overlap.finish()
         if missing:
             raise missing[0].with_others(missing[1:])
     except BaseException:
+        overlap.close()
         for plans in found.values():
             for plan in plans:
                 plan.close()
         raise
-    return found
+    return {index: found[index] for index in graphs}
 
 
 def drop_large_workspaces(

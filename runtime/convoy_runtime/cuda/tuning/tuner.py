@@ -5,8 +5,8 @@ and the graph's alternatives on the device."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,6 +15,7 @@ from convoy_runtime.cuda.cudnn.configs import EngineSupport
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor
 from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.graphs.capture import Stopwatch
+from convoy_runtime.cuda.plans.build_jobs import Job
 from convoy_runtime.cuda.plans.build_pool import BuildPool
 from convoy_runtime.cuda.plans.plan import Plan, Queue
 from convoy_runtime.cuda.plans.planner import Planner
@@ -30,6 +31,7 @@ from .history import History
 from .knob_tuner import KnobTuner
 from .levels import ALL, Level
 from .lower_bounds import speeds_of
+from .overlap import Tuning, Waiting, finished, is_ready
 from .race import FINALISTS, Race
 from .result_memory import ResultMemory
 from .stages import Sources, is_enough, stages
@@ -116,12 +118,18 @@ class Tuner:
             PlanError: No candidate remains.
             CudaError: The device has no memory for the graph's tensors.
         """
+        return finished(self.tuning(graph, build, progress))
+
+    def tuning(self, graph: Graph, build: Any, progress: Callable[[str], None]) -> Tuning:
+        """Implements `tune`. Yields jobs of the pool that are waited for next. The device can be
+        used otherwise until the generator is resumed, and it holds no memory of it."""
         rejected: list[str] = []
         with ExitStack() as stack:
             operations = self._operation_graph(graph, build, rejected, stack)
             seen: set[tuple[object, ...]] = set()
             support = self._history.support(graph) if self._level.gives_up else EngineSupport()
             sources, later = stages(self._level, graph, has_operations=operations is not None)
+            yield from self._pending(graph, operations, sources)
             plans = self._build_plans(graph, operations, sources, rejected, seen, support, progress)
             # A load without tuning runs the first of cuDNN's plans.
             defers_first = bool(plans and later) and graph.preference == "plan"
@@ -149,7 +157,8 @@ class Tuner:
 
             # Pushed first and therefore called last: a captured graph must not outlive its plan.
             stack.callback(close)
-            stack.enter_context(self._memory.released())
+            memory = stack.enter_context(ExitStack())
+            memory.enter_context(self._memory.released())
             # Other work of this process would distort the measurement.
             self._planner.kernels.wait()
             watch = Stopwatch(self._device.driver, self._queue.stream)
@@ -166,12 +175,15 @@ class Tuner:
                     race.time(best, self._level)
                     later = []
             if later:
-                build_more = partial(
-                    self._build_plans, graph, operations, later, rejected, seen, support, progress
-                )
+                reference = reference.copy()
+                memory.close()
+                yield from self._pending(graph, operations, later)
+                memory.enter_context(self._memory.released())
                 more = [
                     Candidate(plan, first=defers_first and plan.report.rank == 0)
-                    for plan in build_more()
+                    for plan in self._build_plans(
+                        graph, operations, later, rejected, seen, support, progress
+                    )
                 ]
                 candidates += more
                 reference = self._time_more(graph, more, best, reference, watch)
@@ -223,6 +235,36 @@ class Tuner:
                 )
                 for each in close_calls
             ]
+
+    def _pending(
+        self, graph: Graph, operations: BackendDescriptor | None, sources: Sources
+    ) -> Iterator[Waiting]:
+        """Starts the plans of some sources in the pool. Yields them unless they are built."""
+        jobs = self._begun(graph, operations, sources)
+        if not is_ready(jobs):
+            yield jobs
+
+    @part("building plans")
+    def _begun(
+        self, graph: Graph, operations: BackendDescriptor | None, sources: Sources
+    ) -> Waiting:
+        """Starts the plans of some sources in the pool. Not those of a last resort, which may not
+        be needed."""
+        jobs: list[Job] = []
+        if (
+            self._pool is None
+            or operations is None
+            or not self._level.ahead
+            or self._level.last_resort is not None
+        ):
+            return []
+        # `_build_plans` raises the error.
+        with suppress(CudnnError):
+            for source, limit in sources:
+                most = self._history.limit(graph, source, limit)
+                found = self._planner.jobs(graph, operations, source, most, self._pool)
+                jobs += found[: self._compiled]
+        return self._pool.begin(jobs)
 
     def _worthwhile(self, graph: Graph, sources: Sources, rejected: list[str]) -> Sources:
         """Returns the sources that were not slow for similar graphs. Appends the reasons for the
