@@ -88,7 +88,7 @@ def test_reference_plan_adds_no_extra_run(conv: Path, cudnn: ctypes.CDLL) -> Non
     assert executed(cudnn, conv, engines=(41,)) == alone + 2
 
 
-def test_hopeless_candidate_runs_once(
+def test_hopeless_candidate_is_not_captured(
     conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Engine 42 makes six copies, 41 two, and both clear their workspaces."""
@@ -96,13 +96,35 @@ def test_hopeless_candidate_runs_once(
     monkeypatch.setattr(race, "HOST_MICROSECONDS", 0.0)
     # Launches take no time on the host.
     monkeypatch.setattr(race, "time", SimpleNamespace(perf_counter=lambda: 0.0))
-    # No second run and no captured runs: one to find what it clears, eight that are timed.
+    # No captured runs: one to find what it clears, eight that are timed.
+    assert executed(cudnn, conv, engines=(41, 42)) == every - 1 - 8
+    # Without a second run if it is too slow.
+    monkeypatch.setattr(race, "_MAX_REPEATED_MICROSECONDS", 6.0)
     assert executed(cudnn, conv, engines=(41, 42)) == every - 1 - 1 - 8
     (report,) = tuned(conv, engines=(41, 42))
     assert [(trial.engine, trial.microseconds) for trial in report.trials] == [
         (41, pytest.approx(2.125)),
         (42, pytest.approx(7)),
     ]
+
+
+def test_delayed_run_is_repeated(
+    conv: Path, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = race.Race._run
+
+    def measured(delayed: float) -> list[int | None]:
+        def run_delayed(self: race.Race, candidate: Candidate) -> None:
+            run(self, candidate)
+            if candidate.plan.report.engine == 41:
+                candidate.microseconds = delayed
+
+        monkeypatch.setattr(race.Race, "_run", run_delayed)
+        (report,) = tuned(conv, engines=(41, 42))
+        return [trial.engine for trial in report.trials]
+
+    assert measured(9e3) == [41, 42]
+    assert measured(2e4) == [42, 41]
 
 
 def test_slow_candidate_is_dropped_early(
