@@ -26,7 +26,7 @@ from convoy_runtime.cuda.plans.build_jobs import Job
 from convoy_runtime.cuda.plans.build_pool import BuildPool
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
-from convoy_runtime.cuda.tuning import history, race, tuner
+from convoy_runtime.cuda.tuning import candidate_plans, history, race, tuner
 from convoy_runtime.cuda.tuning.candidates import Candidate
 from convoy_runtime.cuda.tuning.levels import ALL, TUNE_LEVELS
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphAlternatives, Products
@@ -175,7 +175,7 @@ def test_engines_that_were_slow_for_other_graphs_are_skipped(
 ) -> None:
     monkeypatch.setattr(history, "HOST_MICROSECONDS", 0.0)
     monkeypatch.setattr(history, "_MIN_SLOWDOWNS", ((2.0, 1),))
-    monkeypatch.setattr(tuner, "_MIN_CANDIDATES", 3)
+    monkeypatch.setattr(candidate_plans, "_MIN_CANDIDATES", 3)
     path, engines = write(), (41, 42, 44, 45, 46)
     reason = "engine 42: took at least 2.88 times as long as the best plan for a similar graph"
 
@@ -198,7 +198,7 @@ def test_engines_that_were_slow_for_other_graphs_are_skipped(
     assert left_out() == [False, False]
     cudnn.fake_offer(2)
     # Engines are not skipped if few plans would remain.
-    monkeypatch.setattr(tuner, "_MIN_CANDIDATES", 4)
+    monkeypatch.setattr(candidate_plans, "_MIN_CANDIDATES", 4)
     assert left_out() == [False, False]
 
 
@@ -208,7 +208,7 @@ def test_slow_exact_engine_is_run_once(
     monkeypatch.setattr(history, "HOST_MICROSECONDS", 0.0)
     monkeypatch.setattr(history, "_MIN_EXACT_SLOWDOWN", 2.0)
     monkeypatch.setattr(history, "_MAX_EXACT_MICROSECONDS", 1.0)
-    monkeypatch.setattr(tuner, "_MIN_CANDIDATES", 1)
+    monkeypatch.setattr(candidate_plans, "_MIN_CANDIDATES", 1)
     cudnn.fake_exact(42)
     exact, vote = "engine 42, which accumulates in float32", "the median of 1 plans"
     path = write(products=Products(8, "float16"))
@@ -228,7 +228,7 @@ def test_slow_exact_engine_is_run_once(
     # Without the number of FLOPs nothing is expected.
     assert references(write(products=None), 41, 42) == [exact, exact]
     # Too few plans would remain for a vote.
-    monkeypatch.setattr(tuner, "_MIN_CANDIDATES", 2)
+    monkeypatch.setattr(candidate_plans, "_MIN_CANDIDATES", 2)
     assert references(write(products=Products(8, "float16")), 41, 42) == [exact, exact]
 
 

@@ -5,17 +5,15 @@ and the graph's alternatives on the device."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from convoy_runtime.cuda.cudnn.configs import EngineSupport
 from convoy_runtime.cuda.cudnn.library import BackendDescriptor
 from convoy_runtime.cuda.driver.device import Device
 from convoy_runtime.cuda.graphs.capture import Stopwatch
-from convoy_runtime.cuda.plans.build_jobs import Job
 from convoy_runtime.cuda.plans.build_pool import BuildPool
 from convoy_runtime.cuda.plans.plan import Plan, Queue
 from convoy_runtime.cuda.plans.planner import Planner
@@ -26,21 +24,18 @@ from convoy_runtime.timings import part
 from .accuracy import exact_plan, is_exact
 from .ahead import begin_ahead
 from .alternative_tuner import AlternativeTuner
+from .candidate_plans import Building, CandidatePlans, can_vote
 from .candidates import Candidate, Reference, judge, nearly_fastest, ranked, reference_of
 from .history import History
 from .knob_tuner import KnobTuner
-from .levels import ALL, Level
+from .levels import Level
 from .lower_bounds import speeds_of
-from .overlap import Tuning, Waiting, finished, is_ready
+from .overlap import Tuning, finished
 from .race import FINALISTS, Race
 from .result_memory import ResultMemory
-from .stages import Sources, is_enough, stages
+from .stages import is_enough, stages
 
 __all__ = ["Tuner"]
-
-#: Slow engines are skipped only if an exact plan or at least this many candidates remain, so that
-#: the vote for the reference is meaningful.
-_MIN_CANDIDATES = 5
 
 
 class Tuner:
@@ -72,14 +67,13 @@ class Tuner:
         *,
         is_checked_again: bool = False,
     ) -> None:
-        self._planner, self._device, self._queue, self._pool = planner, device, queue, pool
+        self._planner, self._device, self._queue = planner, device, queue
         self._is_checked_again = is_checked_again
         self._level = level
         self._history = history or History()
         self._memory = memory or ResultMemory()
         self._speeds = speeds_of(device)
-        #: The largest number of plans of a source that compile a kernel.
-        self._compiled = ALL
+        self._building = Building(planner, level, self._history, pool)
         self._knobs = KnobTuner(planner.builder, device, queue, self._memory, level)
         self._alternatives = AlternativeTuner(planner, device, level, self._history)
 
@@ -91,13 +85,15 @@ class Tuner:
         Args:
             graphs: Graphs and their native build functions.
         """
-        if self._pool is None or not self._level.ahead:
+        pool = self._building.pool
+        if pool is None or not self._level.ahead:
             return
-        needed, self._compiled = begin_ahead(
-            graphs, self._level, self._planner, self._alternatives, self._speeds, self._pool
+        needed, most_compiled = begin_ahead(
+            graphs, self._level, self._planner, self._alternatives, self._speeds, pool
         )
-        if not needed:
-            self._pool = None
+        self._building = replace(
+            self._building, pool=pool if needed else None, most_compiled=most_compiled
+        )
 
     def tune(
         self, graph: Graph, build: Any, progress: Callable[[str], None] = lambda _: None
@@ -126,19 +122,16 @@ class Tuner:
         rejected: list[str] = []
         with ExitStack() as stack:
             operations = self._operation_graph(graph, build, rejected, stack)
-            seen: set[tuple[object, ...]] = set()
-            support = self._history.support(graph) if self._level.gives_up else EngineSupport()
+            offered = CandidatePlans(self._building, graph, operations, rejected, progress)
             sources, later = stages(self._level, graph, has_operations=operations is not None)
-            yield from self._pending(graph, operations, sources)
-            plans = self._build_plans(graph, operations, sources, rejected, seen, support, progress)
+            yield from offered.pending(sources)
+            plans = offered.build(sources)
             # A load without tuning runs the first of cuDNN's plans.
             defers_first = bool(plans and later) and graph.preference == "plan"
             if plans:
-                later = self._worthwhile(graph, later, rejected)
+                later = offered.worthwhile(later)
             elif later:
-                plans = self._build_plans(
-                    graph, operations, later, rejected, seen, support, progress
-                )
+                plans = offered.build(later)
                 later = []
             candidates = [
                 Candidate(plan, first=index == 0 and not defers_first)
@@ -147,8 +140,8 @@ class Tuner:
             if not candidates and not graph.alternatives:
                 raise self._planner.no_plan(graph, rejected)
             kept: set[int] = set()
-            others = self._exact_candidates(graph, operations, support, candidates)
-            self._history.note_support(graph, support)
+            others = self._exact_candidates(offered, candidates)
+            self._history.note_support(graph, offered.support)
 
             def close() -> None:
                 for candidate in [*candidates, *others]:
@@ -177,19 +170,24 @@ class Tuner:
             if later:
                 reference = reference.copy()
                 memory.close()
-                yield from self._pending(graph, operations, later)
+                yield from offered.pending(later)
                 memory.enter_context(self._memory.released())
                 more = [
                     Candidate(plan, first=defers_first and plan.report.rank == 0)
-                    for plan in self._build_plans(
-                        graph, operations, later, rejected, seen, support, progress
-                    )
+                    for plan in offered.build(later)
                 ]
                 candidates += more
                 reference = self._time_more(graph, more, best, reference, watch)
             if operations is not None:
                 self._knobs.search(
-                    graph, operations, candidates, reference, seen, self._pool, watch, progress
+                    graph,
+                    operations,
+                    candidates,
+                    reference,
+                    offered.seen,
+                    self._building.pool,
+                    watch,
+                    progress,
                 )
             self._history.note(graph, candidates, others)
             best = ranked(candidates)[:FINALISTS]
@@ -235,47 +233,6 @@ class Tuner:
                 )
                 for each in close_calls
             ]
-
-    def _pending(
-        self, graph: Graph, operations: BackendDescriptor | None, sources: Sources
-    ) -> Iterator[Waiting]:
-        """Starts the plans of some sources in the pool. Yields them unless they are built."""
-        jobs = self._begun(graph, operations, sources)
-        if not is_ready(jobs):
-            yield jobs
-
-    @part("building plans")
-    def _begun(
-        self, graph: Graph, operations: BackendDescriptor | None, sources: Sources
-    ) -> Waiting:
-        """Starts the plans of some sources in the pool. Not those of a last resort, which may not
-        be needed."""
-        jobs: list[Job] = []
-        if (
-            self._pool is None
-            or operations is None
-            or not self._level.ahead
-            or self._level.last_resort is not None
-        ):
-            return []
-        # `_build_plans` raises the error.
-        with suppress(CudnnError):
-            for source, limit in sources:
-                most = self._history.limit(graph, source, limit)
-                found = self._planner.jobs(graph, operations, source, most, self._pool)
-                jobs += found[: self._compiled]
-        return self._pool.begin(jobs)
-
-    def _worthwhile(self, graph: Graph, sources: Sources, rejected: list[str]) -> Sources:
-        """Returns the sources that were not slow for similar graphs. Appends the reasons for the
-        others to `rejected`."""
-        left = []
-        for source, limit in sources:
-            if (reason := self._history.source_reason(graph, source)) is None:
-                left.append((source, limit))
-            else:
-                rejected.append(f"cuDNN's heuristics {source}: {reason}")
-        return left
 
     def _is_enough(self, graph: Graph, best: Candidate, rejected: list[str]) -> bool:
         """Returns whether the fastest candidate of the first stage makes the second unnecessary. If
@@ -325,7 +282,7 @@ class Tuner:
             self._device,
             self._queue,
             self._level.of_step(graph),
-            self._pool,
+            self._building.pool,
             self._history,
             self._memory,
             is_checked_again=is_checked_again,
@@ -336,23 +293,20 @@ class Tuner:
         return Race(self._device, self._queue, self._memory, graph, candidates, watch)
 
     def _exact_candidates(
-        self,
-        graph: Graph,
-        operations: BackendDescriptor | None,
-        support: EngineSupport,
-        candidates: Sequence[Candidate],
+        self, offered: CandidatePlans, candidates: Sequence[Candidate]
     ) -> list[Candidate]:
         """Returns an exact plan that only serves as the reference; none if there is one among the
         candidates, if the results are compared again, or if exact plans take long and a vote of the
         candidates is meaningful."""
-        takes_long = len(candidates) >= _MIN_CANDIDATES and self._history.exact_milliseconds(graph)
+        graph, operations = offered.graph, offered.operations
+        takes_long = can_vote(len(candidates)) and self._history.exact_milliseconds(graph)
         if (
             operations is None
             or (self._level.gives_up and (self._is_checked_again or takes_long))
             or any(is_exact(each.plan.report) for each in candidates)
         ):
             return []
-        plan = exact_plan(self._planner.builder, graph, operations, support)
+        plan = exact_plan(self._planner.builder, graph, operations, offered.support)
         return [] if plan is None else [Candidate(plan)]
 
     def _operation_graph(
@@ -369,71 +323,3 @@ class Tuner:
                 raise
             rejected.append(str(error))
             return None
-
-    @part("building plans")
-    def _build_plans(
-        self,
-        graph: Graph,
-        operations: BackendDescriptor | None,
-        sources: Sources,
-        rejected: list[str],
-        seen: set[tuple[object, ...]],
-        support: EngineSupport,
-        progress: Callable[[str], None],
-    ) -> list[Plan]:
-        """Returns the plans of some sources, in their order."""
-        plans: list[Plan] = []
-        slow = self._history.slow_engines(graph) if self._level.gives_up else {}
-        left = replace(support, skipped=support.skipped | slow.keys())
-
-        def build(source: str, limit: int, asked: EngineSupport, *, last: bool = False) -> None:
-            found = self._planner.candidates(
-                graph,
-                operations,
-                rejected,
-                [source],
-                seen,
-                self._pool,
-                progress,
-                lambda config: not last and self._level.last_resort is not None and config.compiles,
-                limit,
-                asked,
-                self._compiled,
-            )
-            for plan in found:
-                plans.append(plan)
-                progress(f"plan {len(plans)} of {graph.name}")
-
-        for source, limit in sources:
-            if self._level.gives_up:
-                limit = self._history.limit(graph, source, limit)
-            build(source, limit, left)
-        if not plans and operations is not None and self._level.last_resort is not None:
-            build(self._level.last_resort, 1, left, last=True)
-        has_reference = any(is_exact(plan.report) for plan in plans)
-        if slow and any(source == "precompiled" for source, _ in sources):
-            if len(plans) < _MIN_CANDIDATES and not has_reference:
-                exact = self._history.exact_milliseconds(graph).keys()
-                build("precompiled", ALL, replace(support, skipped=support.skipped | exact))
-                if len(plans) < _MIN_CANDIDATES:
-                    build("precompiled", ALL, support)
-            else:
-                # The heuristics may have offered some of them.
-                built = {plan.report.engine for plan in plans}
-                rejected += [
-                    f"engine {engine}: {reason}"
-                    for engine, reason in slow.items()
-                    if engine not in built
-                ]
-        if operations is not None and support.skipped:
-            engines = ", ".join(map(str, sorted(support.skipped)))
-            rejected.append(
-                f"engines {engines}: compile a kernel, are for other GPUs, or did not support "
-                "similar graphs"
-            )
-        # The pool's plans are built after the others of their source.
-        order = ["engines" if source == "precompiled" else source for source, _ in sources]
-        order.append(self._level.last_resort or "")
-        return sorted(
-            plans, key=lambda plan: (order.index(plan.report.heuristic), plan.report.rank)
-        )
