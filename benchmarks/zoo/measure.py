@@ -218,15 +218,17 @@ def _interleaved(replays: Mapping[str, Callable[[], object]], rounds: int) -> di
 
 
 def _slowest(program: CudaProgram) -> list[tuple[str, int, float]]:
-    """The calls, those of one graph or location together: a name, their number, and their
-    microseconds in place. From the slowest on."""
+    """The calls, those of one graph or location together: a name, with the plan of a graph, their
+    number, and their microseconds in place. From the slowest on."""
     manifest = program.manifest
+    plans = {report.graph: report.name for report in program.plans}
     counts: Counter[str] = Counter()
     totals: Counter[str] = Counter()
     for timing in program.profile().timings:
         if timing.kind == "graph":
             graph = manifest.graphs[manifest.calls[timing.index].graph]
-            name = f"{graph.name} {'x'.join(map(str, graph.tensors[-1].shape))}"
+            shape = "x".join(map(str, graph.tensors[-1].shape))
+            name = f"{graph.name} {shape}, {plans[graph.name]}"
         elif timing.kind == "kernel":
             kernel = manifest.kernels[timing.index]
             sizes = "+".join(str(argument.bytes) for argument in kernel.arguments)
