@@ -20,11 +20,10 @@ from convoy_runtime.manifest import Manifest
 from convoy_runtime.timings import part
 from convoy_runtime.value_types import value_type
 
-from .overlap import Overlap
-
 if TYPE_CHECKING:
     from convoy_runtime.cuda.plans.build_pool import BuildPool
 
+    from .overlap import Overlap
     from .tuner import Tuner
 
 __all__ = ["Context", "ProgramForms", "drop_large_workspaces", "select_plans"]
@@ -82,6 +81,7 @@ def select_plans(context: Context) -> dict[int, list[Plan]]:
     found: dict[int, list[Plan]] = {}
     missing: list[PlanError] = []
     tuner: Tuner | None = None
+    overlap: Overlap | None = None
 
     def progress(what: str) -> None:
         context.report_progress(what, len(found) + len(missing), len(graphs))
@@ -90,7 +90,6 @@ def select_plans(context: Context) -> dict[int, list[Plan]]:
         found[index] = plans
         planner.stored.keep(*graphs[index], plans[0])
 
-    overlap = Overlap(keep)
     try:
         with planner.kernels.compiling(graphs.values(), tuned):
             for done, (index, (graph, build)) in enumerate(graphs.items()):
@@ -106,11 +105,13 @@ def select_plans(context: Context) -> dict[int, list[Plan]]:
                 elif (known := planner.stored.find(graph, build, [], tuned)) is not None:
                     found[index] = [known]
                 else:
-                    if tuner is None:
-                        # Imported here, because a load without tuning does not need it.
+                    if tuner is None or overlap is None:
+                        # Imported here, because a load without tuning does not need them.
                         from .levels import TUNE_LEVELS
+                        from .overlap import Overlap
                         from .tuner import Tuner
 
+                        overlap = Overlap(keep)
                         tuner = Tuner(
                             planner, context.device, context.queue, TUNE_LEVELS[tune], context.pool
                         )
@@ -122,11 +123,13 @@ def select_plans(context: Context) -> dict[int, list[Plan]]:
                             ]
                         )
                     overlap.begin(index, tuner.tuning(graph, build, progress))
-            overlap.finish()
+            if overlap is not None:
+                overlap.finish()
         if missing:
             raise missing[0].with_others(missing[1:])
     except BaseException:
-        overlap.close()
+        if overlap is not None:
+            overlap.close()
         for plans in found.values():
             for plan in plans:
                 plan.close()
