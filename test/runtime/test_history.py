@@ -92,23 +92,25 @@ def test_engine_that_was_slow_for_other_graphs_is_skipped() -> None:
 
 
 def test_engine_that_was_slow_for_other_sizes_of_the_operation_is_skipped() -> None:
-    def sized(size: int, filters: GraphTensor = GRAPH.tensors[1], *ops: str) -> Graph:
+    filters = GRAPH.tensors[1]
+
+    def sized(size: int, filters: GraphTensor = filters, *more: str) -> Graph:
         """A graph of another kind, by the size of its result."""
         image, _, bias, result = GRAPH.tensors
         result = replace(result, shape=(1, 64, size, size))
-        return replace(GRAPH, ops=("convolution", *ops), tensors=(image, filters, bias, result))
+        return replace(GRAPH, ops=("convolution", *more), tensors=(image, filters, bias, result))
 
     history = History()
     fast = candidate(0, 10.0, "TENSOR_CORE")
     others = [candidate(3, 40.0, "TENSOR_CORE"), candidate(4, 39.0, "TENSOR_CORE")]
     for size in (7, 28, 112):
-        assert left_out(history, sized(448, GRAPH.tensors[1], "relu")) == set()
+        assert left_out(history, sized(448, filters, "relu")) == set()
         # The exact engine, 1, is the reference.
         history.note(sized(size), [fast, candidate(1, 90.0), *others])
-    assert left_out(history, sized(448, GRAPH.tensors[1], "relu")) == {3}
+    assert left_out(history, sized(448, filters, "relu")) == {3}
     # Other windows, and grouped convolutions.
-    assert left_out(history, sized(448, replace(GRAPH.tensors[1], shape=(64, 64, 1, 1)))) == set()
-    assert left_out(history, sized(448, replace(GRAPH.tensors[1], shape=(64, 8, 3, 3)))) == set()
+    assert left_out(history, sized(448, replace(filters, shape=(64, 64, 1, 1)))) == set()
+    assert left_out(history, sized(448, replace(filters, shape=(64, 8, 3, 3)))) == set()
     # One graph for which it is not slow is enough.
     history.note(sized(896), [fast, candidate(3, 30.0, "TENSOR_CORE")])
     assert left_out(history, sized(448)) == set()
