@@ -286,7 +286,7 @@ class Planner:
                 if config.compiles and self.builder.refusal(graph, config) is None:
                     jobs.append(Job.of(graph, config))
         # The heuristics for compiled engines take 20 to 60 ms.
-        if jobs:
+        if offered:
             self._offered[graph.name, source] = offered
         return jobs
 
