@@ -43,10 +43,12 @@ def candidate(
     rank: int = 0,
     source: str = "engines",
     alternative: str | None = None,
+    kernel: str | None = None,
 ) -> Candidate:
     report = PlanReport(
-        "conv", "", engine, {}, notes, (), 0, source, rank, (), alternative=alternative
-    )
+        "conv", "", engine, {}, notes, (), 0, source, rank, (),
+        alternative=alternative, kernel=kernel,
+    )  # fmt: skip
     return Candidate(FakePlan(report), microseconds=microseconds, single=single)
 
 
@@ -114,6 +116,42 @@ def test_engine_that_was_slow_for_other_sizes_of_the_operation_is_skipped() -> N
     # One graph for which it is not slow is enough.
     history.note(sized(896), [fast, candidate(3, 30.0, "TENSOR_CORE")])
     assert left_out(history, sized(448)) == set()
+
+
+def test_what_was_slow_for_graphs_with_the_same_result_is_skipped() -> None:
+    def graph(channels: int, size: int = 56) -> Graph:
+        image, filters, bias, result = GRAPH.tensors
+        image = replace(image, shape=(1, channels, size, size))
+        filters = replace(filters, shape=(64, channels, *filters.shape[2:]))
+        result = replace(result, shape=(1, 64, size, size))
+        return replace(GRAPH, tensors=(image, filters, bias, result))
+
+    def kernel(variant: str, microseconds: float) -> Candidate:
+        return candidate(None, microseconds, kernel=variant)
+
+    history = History()
+    variants = ["wide", "tall", "small"]
+    # 1 is the reference.
+    found = [candidate(1, 90.0), candidate(3, 20.0, "TENSOR_CORE")]
+    found += [candidate(4, 14.0, "TENSOR_CORE"), candidate(5, 12.0, "TENSOR_CORE")]
+    history.note(
+        graph(64), [*found, kernel("wide", 10.0), kernel("tall", 20.0), kernel("small", 13.0)]
+    )
+    assert set(history.slow_engines(graph(96), variants)) == {3}
+    assert history.slow_kernels(graph(96), variants) == {
+        "tall": "took at least 2.00 times as long as the best plan for a similar graph"
+    }
+    # Another result, and graphs without the kernel that was the fastest.
+    assert history.slow_kernels(graph(96, 57), variants) == {}
+    assert history.slow_kernels(graph(96), ["tall", "small"]) == {}
+    assert left_out(history, graph(96)) == set()
+    history.note(graph(96), [*found, kernel("wide", 10.0), kernel("small", 13.0)])
+    assert set(history.slow_engines(graph(128), variants)) == {3, 4}
+    assert set(history.slow_kernels(graph(128), variants)) == {"tall", "small"}
+    for channels in (128, 160):
+        assert 5 not in history.slow_engines(graph(channels), variants)
+        history.note(graph(channels), [*found, kernel("wide", 10.0)])
+    assert set(history.slow_engines(graph(192), variants)) == {3, 4, 5}
 
 
 def test_an_exact_engine_that_would_take_long_is_skipped() -> None:

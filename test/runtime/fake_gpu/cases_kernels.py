@@ -8,7 +8,7 @@ import ctypes
 import gc
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,14 @@ from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
 from convoy_runtime.cuda.tuning.history import History
 from convoy_runtime.inspection import offline_planner
-from convoy_runtime.manifest import Call, GraphKernel, KernelTensorMap, Manifest, kernel_member
+from convoy_runtime.manifest import (
+    Call,
+    Graph,
+    GraphKernel,
+    KernelTensorMap,
+    Manifest,
+    kernel_member,
+)
 from convoy_runtime.opening import open_artifact
 from convoy_runtime.plan_report import PlanReport
 from convoy_runtime.ptx_members import pack_ptx
@@ -352,6 +359,26 @@ def test_plans_that_compile_are_not_built_if_they_were_slow_for_similar_graphs(
     assert report.engine == 41
     assert not {trial.engine for trial in report.trials} & {46, 47}
     assert "cuDNN's heuristics A: slow: A" in report.rejected
+
+
+def test_kernels_that_were_slow_for_similar_graphs_are_skipped(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow_kernels(_self: History, _graph: Graph, offered: Collection[str]) -> dict[str, str]:
+        assert list(offered) == ["slow", "fast"]
+        return {"slow": "too slow"}
+
+    monkeypatch.setattr(History, "slow_kernels", slow_kernels)
+
+    def kernels(tune: str) -> set[str]:
+        (report,) = load(write(SLOW, FAST), tune=tune)
+        assert report.kernel == "fast"
+        assert ("kernel slow: too slow" in report.rejected) == (tune == "quick")
+        return {trial.kernel for trial in report.trials if trial.kernel is not None}
+
+    assert kernels("quick") == {"fast"}
+    # A full tuning tries everything.
+    assert kernels("full") == {"fast", "slow"}
 
 
 def test_tuning_keeps_a_faster_engine(write: Write, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from convoy_runtime.cuda.plans.build_jobs import Job
 from convoy_runtime.cuda.plans.build_pool import BuildPool
 from convoy_runtime.cuda.plans.options import PlanOptions
 from convoy_runtime.cuda.program.executor import CudaProgram
-from convoy_runtime.cuda.tuning import candidate_plans, history, race, tuner
+from convoy_runtime.cuda.tuning import candidate_plans, history, race, slowdowns, tuner
 from convoy_runtime.cuda.tuning.candidates import Candidate
 from convoy_runtime.cuda.tuning.levels import ALL, TUNE_LEVELS
 from convoy_runtime.manifest import Graph, GraphAlternative, GraphAlternatives, Products
@@ -173,7 +173,7 @@ def test_step_has_no_reference_of_its_own(
 def test_engines_that_were_slow_for_other_graphs_are_skipped(
     write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "HOST_MICROSECONDS", 0.0)
+    monkeypatch.setattr(slowdowns, "HOST_MICROSECONDS", 0.0)
     monkeypatch.setattr(history, "_MIN_SLOWDOWNS", ((2.0, 1),))
     monkeypatch.setattr(candidate_plans, "_MIN_CANDIDATES", 3)
     path, engines = write(), (41, 42, 44, 45, 46)
@@ -205,7 +205,7 @@ def test_engines_that_were_slow_for_other_graphs_are_skipped(
 def test_slow_exact_engine_is_run_once(
     write: Write, cudnn: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "HOST_MICROSECONDS", 0.0)
+    monkeypatch.setattr(slowdowns, "HOST_MICROSECONDS", 0.0)
     monkeypatch.setattr(history, "_MIN_EXACT_SLOWDOWN", 2.0)
     monkeypatch.setattr(history, "_MAX_EXACT_MICROSECONDS", 1.0)
     monkeypatch.setattr(candidate_plans, "_MIN_CANDIDATES", 1)

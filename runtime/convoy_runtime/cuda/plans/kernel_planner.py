@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from types import MappingProxyType
 from typing import Any
 
 from convoy_runtime.manifest import Graph, GraphKernel
@@ -41,16 +42,41 @@ class KernelPlanner:
         because they are not measured either."""
         return LEVELS[1:] if self.prefers(graph) else LEVELS
 
-    def plans(self, graph: Graph, rejected: list[str]) -> Iterator[Plan]:
-        """Yields the plans of the kernels of `graph`. Adds the reasons for rejected kernels to
-        `rejected`. Raises ArtifactError if the driver rejects a kernel."""
+    def variants(self, graph: Graph) -> list[str]:
+        """Returns the variants of the kernels of `graph` that may run."""
+        if self._kernels is None or self._options.refuses_kernels(graph) is not None:
+            return []
+        return [kernel.variant for kernel in self._usable(self._kernels, graph, [])]
+
+    def plans(
+        self,
+        graph: Graph,
+        rejected: list[str],
+        slow: Mapping[str, str] = MappingProxyType({}),
+    ) -> Iterator[Plan]:
+        """Yields the plans of the kernels of a graph.
+
+        Args:
+            graph: The graph.
+            rejected: Receives the reasons for rejected kernels.
+            slow: The variants to skip, and why.
+
+        Yields:
+            The plans, in the order of the artifact.
+
+        Raises:
+            ArtifactError: The driver rejects a kernel.
+        """
         if self._kernels is None or not graph.kernels:
             return
         if (reason := self._options.refuses_kernels(graph)) is not None:
             rejected.append(f"kernels: {reason}")
             return
         for kernel in self._usable(self._kernels, graph, rejected):
-            yield self._kernels.plan(graph, kernel, rejected)
+            if (reason := slow.get(kernel.variant)) is not None:
+                rejected.append(f"kernel {kernel.variant}: {reason}")
+            else:
+                yield self._kernels.plan(graph, kernel, rejected)
 
     def compiling(
         self, graphs: Iterable[tuple[Graph, Any]], tuned: Sequence[str] | None

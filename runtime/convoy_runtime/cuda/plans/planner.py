@@ -10,9 +10,10 @@ first alternative of the graph.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from convoy_runtime.cuda.cudnn.configs import (
@@ -179,6 +180,7 @@ class Planner:
         limit: int | None = None,
         support: EngineSupport | None = None,
         most_compiled: int = sys.maxsize,
+        slow_kernels: Mapping[str, str] = MappingProxyType({}),
     ) -> Iterator[Plan]:
         """Yields the plans that can be built for `graph`, source by source.
 
@@ -197,11 +199,12 @@ class Planner:
             support: As in `engine_configs`, for `precompiled`.
             most_compiled: The largest number of the pool's plans of one source. Further ones count
                 for the limit, and are not built.
+            slow_kernels: The variants of the kernels to skip, and why.
         """
         seen = set() if seen is None else seen
         for source in sources:
             if source == "kernels":
-                yield from islice(self.kernels.plans(graph, rejected), limit)
+                yield from islice(self.kernels.plans(graph, rejected, slow_kernels), limit)
                 continue
             if source == "cublaslt":
                 if self._matmuls is not None and limit is not None:

@@ -76,12 +76,15 @@ class CandidatePlans:
     rejected: list[str]
     progress: Callable[[str], None]
     support: EngineSupport = field(init=False)
+    #: The variants of the kernels that may run.
+    offered: list[str] = field(init=False)
     #: Engine and knobs of all configurations so far.
     seen: set[tuple[object, ...]] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         gives_up = self.building.level.gives_up
         self.support = self.building.history.support(self.graph) if gives_up else EngineSupport()
+        self.offered = self.building.planner.kernels.variants(self.graph)
 
     def worthwhile(self, sources: Sources) -> Sources:
         """Returns the sources that were not slow for similar graphs."""
@@ -126,7 +129,7 @@ class CandidatePlans:
         """Returns the plans of some sources, in their order."""
         level, history, support = self.building.level, self.building.history, self.support
         plans: list[Plan] = []
-        slow = history.slow_engines(self.graph) if level.gives_up else {}
+        slow = history.slow_engines(self.graph, self.offered) if level.gives_up else {}
         left = replace(support, skipped=support.skipped | slow.keys())
         for source, limit in sources:
             if level.gives_up:
@@ -169,6 +172,11 @@ class CandidatePlans:
         """Returns at most `limit` plans of a source, after `built` others, from engines that
         compile no kernel if the level has another last resort."""
         building = self.building
+        slow_kernels = (
+            building.history.slow_kernels(self.graph, self.offered)
+            if building.level.gives_up and source == "kernels"
+            else {}
+        )
         plans = []
         for plan in building.planner.candidates(
             self.graph,
@@ -182,6 +190,7 @@ class CandidatePlans:
             limit,
             asked,
             building.most_compiled,
+            slow_kernels,
         ):
             plans.append(plan)
             self.progress(f"plan {built + len(plans)} of {self.graph.name}")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""What tuning has learned from similar graphs of the program: which engines and alternatives are
-slow, which engines support none of them, and how many of the heuristics' plans are worth a
-measurement."""
+"""What tuning has learned from similar graphs of the program: which engines, kernels and
+alternatives are slow, which engines support none of them, and how many of the heuristics' plans are
+worth a measurement."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import inf
 from typing import Final
 
@@ -16,8 +16,16 @@ from convoy_runtime.manifest import Graph, GraphAlternative
 
 from .accuracy import is_exact
 from .candidates import Candidate
-from .kinds import aligned_kind, kind_of, narrow_kind, operation_kind, split_kind, types_of
-from .race import HOST_MICROSECONDS
+from .kinds import (
+    aligned_kind,
+    kind_of,
+    narrow_kind,
+    operation_kind,
+    sibling_kind,
+    split_kind,
+    types_of,
+)
+from .slowdowns import is_slow, reason_of, slow_ones, slowdown
 
 __all__ = ["MIN_ALTERNATIVE_GRAPHS", "MIN_NARROW_ALTERNATIVES", "History"]
 
@@ -30,6 +38,10 @@ _MIN_SLOWDOWNS: Final = ((10.0, 1), (4.0, 2), (2.5, 3), (1.5, 6))
 #: The same for graphs with the same main operation (`operation_kind`). Measured on an H200 with
 #: cuDNN 9.19: in six convolutional networks in float16 it drops 95 of 1,490 plans and no best one.
 _MIN_OPERATION_SLOWDOWNS: Final = ((4.0, 3),)
+#: The same for engines and kernels in graphs with the same result (`sibling_kind`), if the kernel
+#: that was the fastest in one of them is a candidate. Measured on an H200 with cuDNN 9.19: in eight
+#: networks in float16 it drops 289 of 2,521 plans, 288 of them in DenseNet-201, and no best one.
+_MIN_SIBLING_SLOWDOWNS: Final = ((2.0, 1), (1.25, 2), (1.1, 4))
 #: The same for all plans of a heuristic, which are not asked for then.
 _MIN_SOURCE_SLOWDOWNS: Final = ((1.25, 6),)
 #: The same for an alternative. Less than 5 % may be due to noise or to the sizes of these graphs.
@@ -63,6 +75,8 @@ class History:
     def __init__(self) -> None:
         #: The slowdowns of a graph's engines, by kind and by main operation.
         self._engines: defaultdict[object, list[dict[int, float]]] = defaultdict(list)
+        #: The slowdowns of a graph's engines and kernels, by `sibling_kind`.
+        self._siblings: defaultdict[object, list[dict[int | str, float]]] = defaultdict(list)
         self._exact: set[int] = set()
         #: The highest FLOPs per microsecond of exact engines, by operations and types, then engine.
         self._exact_speeds: defaultdict[object, dict[int, float]] = defaultdict(dict)
@@ -87,21 +101,27 @@ class History:
             (each.microseconds for each in candidates if each.microseconds is not None), default=0.0
         )
         self._note_exact(graph, [*candidates, *others], best)
-        times: dict[int, float] = {}
+        times: dict[int | str, float] = {}
         sources: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
         for each in candidates:
             report = each.plan.report
-            if report.engine is None or each.microseconds is None or not best:
+            name = report.kernel if report.engine is None else report.engine
+            if name is None or each.microseconds is None or not best:
                 continue
-            ratio = _slowdown(each, best)
-            times[report.engine] = min(ratio, times.get(report.engine, ratio))
+            ratio = slowdown(each, best)
+            times[name] = min(ratio, times.get(name, ratio))
+            if report.engine is None:
+                continue
             sources[report.heuristic].append((report.rank, each.microseconds, ratio))
             if is_exact(report):
                 self._exact.add(report.engine)
         kind = kind_of(graph)
         if times:
-            self._engines[kind].append(times)
-            self._engines[operation_kind(graph)].append(times)
+            self._siblings[sibling_kind(graph)].append(times)
+        engines = {name: ratio for name, ratio in times.items() if isinstance(name, int)}
+        if engines:
+            self._engines[kind].append(engines)
+            self._engines[operation_kind(graph)].append(engines)
         for source, found in sources.items():
             self._sources[kind, source].append(min(ratio for _, _, ratio in found))
             limit = _NEARLY * min(microseconds for _, microseconds, _ in found)
@@ -123,7 +143,7 @@ class History:
         for each in candidates:
             engine = each.plan.report.engine
             if engine is not None and each.microseconds and is_exact(each.plan.report):
-                is_slow = _slowdown(each, best) >= _MIN_EXACT_SLOWDOWN
+                is_slow = slowdown(each, best) >= _MIN_EXACT_SLOWDOWN
                 speed = graph.products.flops / each.microseconds if is_slow else inf
                 speeds[engine] = max(speed, speeds.get(engine, 0.0))
 
@@ -158,7 +178,7 @@ class History:
         for each in composed:
             name = each.plan.report.alternative
             if fastest and name is not None and each.microseconds is not None:
-                self.note_alternative(graph, name, _slowdown(each, fastest))
+                self.note_alternative(graph, name, slowdown(each, fastest))
 
     def note_alternative(self, graph: Graph, alternative: str, slowdown: float) -> None:
         """Records how many times as long as the best plan an alternative takes at least."""
@@ -169,11 +189,11 @@ class History:
     def alternative_reason(self, graph: Graph, alternative: GraphAlternative) -> str | None:
         """Returns why `alternative` is skipped for `graph`, or None."""
         ratios = self._alternatives[split_kind(graph, alternative.name)]
-        if _is_slow(ratios, _MIN_ALTERNATIVE_SLOWDOWNS):
-            return _reason(ratios)
+        if is_slow(ratios, _MIN_ALTERNATIVE_SLOWDOWNS):
+            return reason_of(ratios)
         kind = narrow_kind(graph, alternative.name)
         tried = [] if kind is None else self._narrow[kind]
-        if not _is_slow(tried, _MIN_NARROW_SLOWDOWNS):
+        if not is_slow(tried, _MIN_NARROW_SLOWDOWNS):
             return None
         return f"{len(tried)} alternatives of the program with its first step were all slower"
 
@@ -204,19 +224,43 @@ class History:
     def source_reason(self, graph: Graph, source: str) -> str | None:
         """Returns why a heuristic is not asked about `graph`, or None."""
         ratios = self._sources[kind_of(graph), source]
-        return _reason(ratios) if _is_slow(ratios, _MIN_SOURCE_SLOWDOWNS) else None
+        return reason_of(ratios) if is_slow(ratios, _MIN_SOURCE_SLOWDOWNS) else None
 
-    def slow_engines(self, graph: Graph) -> dict[int, str]:
+    def slow_kernels(self, graph: Graph, offered: Collection[str]) -> dict[str, str]:
+        """Returns which of the variants of kernels that are offered for `graph` are skipped, and
+        why."""
+        slow = self._slow_siblings(graph, offered)
+        return {variant: slow[variant] for variant in offered if variant in slow}
+
+    def slow_engines(self, graph: Graph, offered: Collection[str] = ()) -> dict[int, str]:
         """Returns the engines that are skipped for `graph`, and why. The engine that is best suited
-        as the reference is skipped only if it would take too long."""
+        as the reference is skipped only if it would take too long.
+
+        Args:
+            graph: The graph.
+            offered: The variants of the kernels that are offered for it.
+        """
         alike, related = self._engines[kind_of(graph)], self._engines[operation_kind(graph)]
-        slow = _slow_ones(related, _MIN_OPERATION_SLOWDOWNS) | _slow_ones(alike, _MIN_SLOWDOWNS)
+        slow = {
+            name: reason
+            for name, reason in self._slow_siblings(graph, offered).items()
+            if isinstance(name, int)
+        }
+        slow |= slow_ones(related, _MIN_OPERATION_SLOWDOWNS) | slow_ones(alike, _MIN_SLOWDOWNS)
         too_long = {
             engine: f"would take {milliseconds:.0f} ms, at its highest speed in similar graphs"
             for engine, milliseconds in self.exact_milliseconds(graph).items()
         }
         reference = self._reference(alike or related) if slow else None
         return {engine: reason for engine, reason in slow.items() if engine != reference} | too_long
+
+    def _slow_siblings(self, graph: Graph, offered: Collection[str]) -> dict[int | str, str]:
+        """Returns the engines and kernels that were slow for graphs with the result of `graph`, if
+        the kernel that was the fastest in one of them is offered."""
+        found = self._siblings[sibling_kind(graph)]
+        if not any(each.get(variant) == 1.0 for each in found for variant in offered):
+            return {}
+        return slow_ones(found, _MIN_SIBLING_SLOWDOWNS)
 
     def _reference(self, found: Sequence[dict[int, float]]) -> int | None:
         """Returns the exact engine that runs the most graphs; among several, the fastest."""
@@ -226,34 +270,3 @@ class History:
             for engine in counts
         }
         return max(counts, key=lambda engine: (counts[engine], -slowest[engine]), default=None)
-
-
-def _slow_ones(
-    found: Sequence[dict[int, float]], slowdowns: Sequence[tuple[float, int]]
-) -> dict[int, str]:
-    """Returns the engines that were slow for all graphs of a kind, and the reasons.
-
-    Args:
-        found: The slowdowns of engines, for each graph.
-        slowdowns: Pairs of a slowdown and a number of graphs.
-    """
-    ratios: defaultdict[int, list[float]] = defaultdict(list)
-    for times in found:
-        for engine, ratio in times.items():
-            ratios[engine].append(ratio)
-    return {engine: _reason(each) for engine, each in ratios.items() if _is_slow(each, slowdowns)}
-
-
-def _is_slow(ratios: Sequence[float], slowdowns: Sequence[tuple[float, int]]) -> bool:
-    return any(len(ratios) >= graphs and min(ratios) >= times for times, graphs in slowdowns)
-
-
-def _reason(ratios: Sequence[float]) -> str:
-    graphs = "a similar graph" if len(ratios) == 1 else f"{len(ratios)} similar graphs"
-    return f"took at least {min(ratios):.2f} times as long as the best plan for {graphs}"
-
-
-def _slowdown(candidate: Candidate, best: float) -> float:
-    """Returns how many times as long as `best` microseconds a candidate takes at least."""
-    host = HOST_MICROSECONDS if candidate.single else 0.0
-    return max(1.0, ((candidate.microseconds or 0.0) - host) / best)

@@ -12,7 +12,15 @@ from convoy_runtime.manifest import Graph, GraphTensor
 
 from .levels import is_narrow
 
-__all__ = ["aligned_kind", "kind_of", "narrow_kind", "operation_kind", "split_kind", "types_of"]
+__all__ = [
+    "aligned_kind",
+    "kind_of",
+    "narrow_kind",
+    "operation_kind",
+    "sibling_kind",
+    "split_kind",
+    "types_of",
+]
 
 #: Doublings of the number of a result's elements in one kind of graph.
 _ENGINE_SIZES: Final = 4
@@ -51,6 +59,12 @@ def operation_kind(graph: Graph) -> object:
     is_image = len(other.shape) > _MATRIX_RANK
     window = (operand.shape[1] == other.shape[1], other.shape[2:]) if is_image else None
     return graph.ops[0], operand.dtype, other.dtype, window
+
+
+def sibling_kind(graph: Graph) -> object:
+    """Returns a key for graphs with the same result, e.g. the first convolutions in a block of a
+    DenseNet, in which only the number of input channels differs."""
+    return kind_of(graph), graph.tensors[-1].shape
 
 
 def _size_class(tensor: GraphTensor, doublings: int) -> int:
