@@ -131,14 +131,15 @@ class AlternativeTuner:
             if fastest is not None and self._level.gives_up and plan.report.trials:
                 known = alone[alternative.name]
                 known[place] = taken = plan.report.trials[0].microseconds or 0.0
+                least = bound.microseconds(known)
                 if taken >= fastest:
-                    note(alternative, taken)
+                    note(alternative, max(taken, least))
                     message = (
                         f"step {plan.report.graph} alone takes {taken:.2f} us, the whole "
                         f"graph {fastest:.2f} us"
                     )
                     raise StepError(message)
-                if (least := bound.microseconds(known)) >= fastest:
+                if least >= fastest:
                     note(alternative, least)
                     took = (
                         f"with step {plan.report.graph}, {taken:.2f} us alone, it takes "
