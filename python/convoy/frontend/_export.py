@@ -24,6 +24,7 @@ from convoy.errors import (
 )
 from convoy.frontend._assigned_data import check_assigned_data
 from convoy.frontend._attributes import check_assignments, recorded_assignments
+from convoy.frontend._composites import run_decompositions
 from convoy.frontend._custom_ops import inline_custom_ops
 from convoy.frontend._drawn_numbers import without_drawn_numbers
 from convoy.frontend._eigenvalues import eigenvalue_decompositions
@@ -183,7 +184,7 @@ def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedP
     table = decompositions()
     with without_linear_algebra_checks():
         moved = with_copies_into_views(program)
-        result: torch.export.ExportedProgram = moved.run_decompositions(table)
+        result = run_decompositions(moved, table)
     inline_higher_order(result.graph_module, table)
     inline_custom_ops(result.graph, table)
     use_tensors_for_numbers(result.graph)
