@@ -25,7 +25,7 @@ from .kinds import (
     split_kind,
     types_of,
 )
-from .slowdowns import is_slow, reason_of, slow_ones, slowdown
+from .slowdowns import is_slow, reason_of, slow_ones, slowdown_of
 
 __all__ = ["MIN_ALTERNATIVE_GRAPHS", "MIN_NARROW_ALTERNATIVES", "History"]
 
@@ -109,7 +109,7 @@ class History:
             name = report.kernel if report.engine is None else report.engine
             if name is None or each.microseconds is None or not best:
                 continue
-            ratio = slowdown(each, best)
+            ratio = slowdown_of(each, best)
             times[name] = min(ratio, times.get(name, ratio))
             if report.engine is None:
                 continue
@@ -144,7 +144,7 @@ class History:
         for each in candidates:
             engine = each.plan.report.engine
             if engine is not None and each.microseconds and is_exact(each.plan.report):
-                is_slow = slowdown(each, best) >= _MIN_EXACT_SLOWDOWN
+                is_slow = slowdown_of(each, best) >= _MIN_EXACT_SLOWDOWN
                 speed = graph.products.flops / each.microseconds if is_slow else inf
                 speeds[engine] = max(speed, speeds.get(engine, 0.0))
 
@@ -179,7 +179,7 @@ class History:
         for each in composed:
             name = each.plan.report.alternative
             if fastest and name is not None and each.microseconds is not None:
-                self.note_alternative(graph, name, slowdown(each, fastest))
+                self.note_alternative(graph, name, slowdown_of(each, fastest))
 
     def note_alternative(self, graph: Graph, alternative: str, slowdown: float) -> None:
         """Records how many times as long as the best plan an alternative takes at least."""
@@ -227,11 +227,11 @@ class History:
         ratios = self._sources[kind_of(graph), source]
         return reason_of(ratios) if is_slow(ratios, _MIN_SOURCE_SLOWDOWNS) else None
 
-    def slow_kernels(self, graph: Graph, offered: Collection[str]) -> dict[str, str]:
+    def slow_kernels(self, graph: Graph, offered: Sequence[str]) -> dict[str, str]:
         """Returns which of the variants of kernels that are offered for `graph` are skipped, and
-        why."""
+        why. Not the first one, which a load without tuning may run."""
         slow = self._slow_siblings(graph, offered)
-        return {variant: slow[variant] for variant in offered if variant in slow}
+        return {variant: slow[variant] for variant in offered[1:] if variant in slow}
 
     def slow_engines(self, graph: Graph, offered: Collection[str] = ()) -> dict[int, str]:
         """Returns the engines that are skipped for `graph`, and why. The engine that is best suited

@@ -12,13 +12,13 @@ from typing import TypeVar
 from .candidates import Candidate
 from .race import HOST_MICROSECONDS
 
-__all__ = ["is_slow", "reason_of", "slow_ones", "slowdown"]
+__all__ = ["is_slow", "reason_of", "slow_ones", "slowdown_of"]
 
 #: The number of an engine, or the variant of a kernel.
 _Name = TypeVar("_Name", int, int | str)
 
 
-def slowdown(candidate: Candidate, best: float) -> float:
+def slowdown_of(candidate: Candidate, best: float) -> float:
     """Returns how many times as long as `best` microseconds a candidate takes at least."""
     host = HOST_MICROSECONDS if candidate.single else 0.0
     return max(1.0, ((candidate.microseconds or 0.0) - host) / best)
