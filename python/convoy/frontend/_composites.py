@@ -5,7 +5,8 @@
 That method gives every composite op of PyTorch, 525 in PyTorch 2.13, a rule for the time of the
 call: that of the table, or one that keeps the op. It takes 0.25 s, a third of the time to compile a
 convolution for a CPU. For 440 of them the rule is what PyTorch does without one. These have a rule
-here only if the program calls them.
+here only if the program calls them. The private functions of PyTorch that this takes are the same
+in 2.13 and 2.14.
 """
 
 from __future__ import annotations
