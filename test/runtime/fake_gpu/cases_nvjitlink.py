@@ -15,7 +15,6 @@ from convoy_runtime.cuda.driver.dependent_launch import wait_first
 from convoy_runtime.cuda.driver.device import Device, open_driver
 from convoy_runtime.cuda.driver.nvjitlink import open_nvjitlink
 from convoy_runtime.cuda.driver.ptx import PtxCompiler
-from convoy_runtime.ptx_members import pack_ptx
 
 __all__ = ["cores", "write"]
 
@@ -73,16 +72,13 @@ def test_driver_gives_the_reason_for_bad_ptx(write: Write, library: ctypes.CDLL)
 
 
 def test_architecture_that_ptx_is_restricted_to(library: ctypes.CDLL) -> None:
-    members = {
-        "kernels/a.ptx.gz": b"//\n.version 8.0\n.target sm_90a\n.visible .entry a(\n",
-        "kernels/b.ptx.gz": b"//\n.version 7.0\n.target sm_80\n.visible .entry b(\n",
+    texts = {
+        "a.ptx": b"//\n.version 8.0\n.target sm_90a\n.visible .entry a(\n",
+        "b.ptx": b"//\n.version 7.0\n.target sm_80\n.visible .entry b(\n",
     }
-    compiler = PtxCompiler(
-        Device(open_driver(), 0), {name: pack_ptx(text) for name, text in members.items()}
-    )
-    for member, expected in (("kernels/a.ptx.gz", b"sm_90a"), ("kernels/b.ptx.gz", b"sm_90")):
-        text = wait_first(members[member])
-        assert compiler.machine_code(member) == b"// code of nvJitLink\n" + text
+    compiler = PtxCompiler(Device(open_driver(), 0), texts.__getitem__)
+    for name, expected in (("a.ptx", b"sm_90a"), ("b.ptx", b"sm_90")):
+        assert compiler.machine_code(name) == b"// code of nvJitLink\n" + wait_first(texts[name])
         assert library.fake_architecture() == expected
 
 

@@ -3,16 +3,20 @@ needed, and refused with a reason."""
 
 from __future__ import annotations
 
+import base64
 import ctypes
 import gc
 import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_gpu.fixtures import FAKE, TENSORS, branches_manifest, zeros
+from runtime_fixtures import SCALED_RELU
 
 import convoy_runtime
 from convoy.artifact import write_artifact
@@ -20,7 +24,7 @@ from convoy_runtime import ArtifactError, PlanError
 from convoy_runtime.cuda.driver.device import Device, open_driver
 from convoy_runtime.cuda.plans.kernels import Kernels
 from convoy_runtime.cuda.plans.options import PlanOptions
-from convoy_runtime.cuda.program.resources import loading_kernels
+from convoy_runtime.cuda.program.generated_kernels import GeneratedKernels
 from convoy_runtime.manifest import Call, Graph, GraphKernel, kernel_member
 from convoy_runtime.opening import open_artifact
 from convoy_runtime.ptx_members import pack_ptx
@@ -28,6 +32,14 @@ from convoy_runtime.ptx_members import pack_ptx
 #: One graph for each call of branches.c.
 GRAPHS = 5
 Write = Callable[..., Path]
+
+
+def kernel(name: str) -> bytes:
+    """PTX of a kernel, of 1 KB."""
+    return b".visible .entry %s(\n)\n{ \n\t// %s\n} \n" % (name.encode(), b"-" * 960)
+
+
+GENERATED = b"// kernels\n" + kernel("scaled_relu")
 
 
 def ptx(graph: int, variant: str) -> bytes:
@@ -228,7 +240,8 @@ def test_generated_kernels_are_loaded_on_a_thread(artifact: Callable[..., Path])
     with device.current(), ExitStack() as stack:
         kernels = Kernels(device, opened)
         before = FAKE.fake_modules()
-        with loading_kernels(device, opened, stack, kernels) as functions:
+        generated = GeneratedKernels(device, opened, None, stores=False)
+        with generated.loading(stack, kernels) as functions:
             # Tuning waits for them before it times anything.
             kernels.wait()
             assert FAKE.fake_modules() == before + 1
@@ -243,7 +256,111 @@ def test_error_of_a_generated_kernel_is_raised_where_it_is_used(
     device, opened = Device(open_driver(), 0), open_artifact(artifact(kernel="other"))
     with device.current(), ExitStack() as stack:
         kernels = Kernels(device, opened)
-        with loading_kernels(device, opened, stack, kernels) as functions:
+        generated = GeneratedKernels(device, opened, None, stores=False)
+        with generated.loading(stack, kernels) as functions:
             kernels.wait()
             with pytest.raises(ArtifactError, match="kernel other of .* is missing"):
                 functions()
+
+
+@pytest.fixture
+def generated(
+    tmp_path: Path, compile_c: Callable[..., bytes], fake_cudnn: ctypes.CDLL
+) -> Iterator[Callable[[bytes], Path]]:
+    """Writes an artifact of branches.c with a generated kernel beside its graphs."""
+
+    def one(text: bytes) -> Path:
+        manifest = replace(
+            branches_manifest(
+                graphs=tuple(
+                    Graph(f"conv{index}", "conv_build", ("convolution",), "model.py:9", TENSORS)
+                    for index in range(GRAPHS)
+                ),
+                calls=tuple(Call(index, "model.py:12") for index in range(GRAPHS)),
+            ),
+            kernels=(SCALED_RELU,),
+        )
+        members = {"native.so": compile_c("fake_gpu/branches.c"), "kernels.ptx": text}
+        path = tmp_path / "generated.convoy"
+        write_artifact(path, manifest, members, zeros(manifest))
+        return path
+
+    gc.collect()
+    before = FAKE.fake_modules()
+    yield one
+    gc.collect()
+    assert FAKE.fake_modules() == before
+
+
+def links(path: Path, **options: Any) -> int:
+    """The number of texts that the driver's linker compiles in a load. The driver's cache, which
+    `cuModuleLoadDataEx` uses, does not count."""
+    before = FAKE.fake_links()
+    with convoy_runtime.load(path, **options):
+        return int(FAKE.fake_links() - before)
+
+
+def stored_code(cache: Path) -> list[Path]:
+    files = (cache / "plans").glob("*.json")
+    return [path for path in files if json.loads(path.read_text())["graph"].startswith("kernels ")]
+
+
+@pytest.mark.parametrize("tune", ["off", "quick"])
+def test_machine_code_of_generated_kernels_is_stored(
+    generated: Callable[[bytes], Path], tmp_path: Path, tune: str
+) -> None:
+    path, cache = generated(GENERATED), tmp_path / "cache"
+    assert [links(path, plan_cache=cache, tune=tune) for _ in range(3)] == [1, 0, 0]
+    (file,) = stored_code(cache)
+    # Plans that are ignored have no code.
+    assert links(path, plan_cache=cache, tune="quick", again=True) == 1
+    # Other PTX has other code, and code that does not load is compiled anew.
+    assert links(generated(GENERATED + b"// another\n"), plan_cache=cache) == 1
+    content = json.loads(file.read_text())
+    no_kernels = base64.b64encode(b"// no kernels").decode()
+    for plan in ("", "[]", "[1]", '["no base64"]', '["anVuaw=="]', f'["{no_kernels}"]'):
+        content["records"][0]["plan"] = plan
+        file.write_text(json.dumps(content))
+        assert [links(generated(GENERATED), plan_cache=cache) for _ in range(2)] == [1, 0]
+
+
+def test_machine_code_of_generated_kernels_is_shipped(
+    generated: Callable[[bytes], Path], tmp_path: Path
+) -> None:
+    path = generated(GENERATED)
+    with convoy_runtime.load(path, plan_cache=False, tune="quick") as program:
+        plans = program.plan_members()  # type: ignore[attr-defined]
+    opened = open_artifact(path)
+    shipped = tmp_path / "shipped.convoy"
+    members = {name: bytes(content) for name, content in opened.members.items()}
+    write_artifact(shipped, opened.manifest, {**members, **plans}, zeros(opened.manifest))
+    assert links(shipped, plan_cache=tmp_path / "cache") == 0
+    assert not stored_code(tmp_path / "cache")
+    with convoy_runtime.load(shipped, plan_cache=False) as program:
+        again = program.plan_members()  # type: ignore[attr-defined]
+    (name,) = (name for name, content in plans.items() if b'"kernels waits-' in content)
+    assert again[name] == plans[name]
+
+
+def test_without_a_store_the_driver_compiles_generated_kernels(
+    generated: Callable[[bytes], Path], tmp_path: Path
+) -> None:
+    assert links(generated(GENERATED), plan_cache=False) == 0
+    assert not stored_code(tmp_path)
+
+
+def test_parts_of_generated_kernels(
+    generated: Callable[[bytes], Path], cores: Callable[[int], None], tmp_path: Path
+) -> None:
+    """Kernels of 1 KB, of which the program uses a late one."""
+    text = b"// kernels\n" + b"".join(kernel(f"kernel_{index}") for index in range(200))
+    path = generated(text + kernel("scaled_relu") + kernel("last"))
+    cores(4)
+    assert [links(path, plan_cache=tmp_path / "a") for _ in range(2)] == [4, 0]
+    cores(1)
+    assert [links(path, plan_cache=tmp_path / "b") for _ in range(2)] == [1, 0]
+    for cache in ("a", "b"):
+        cores(2)
+        assert links(path, plan_cache=tmp_path / cache) == 0
+    with pytest.raises(ArtifactError, match=r"kernels\.ptx: kernel scaled_relu of .* is missing"):
+        links(generated(text), plan_cache=tmp_path / "c")

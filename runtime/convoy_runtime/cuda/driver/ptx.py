@@ -11,12 +11,11 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from convoy_runtime.errors import CudaError
-from convoy_runtime.ptx_members import unpack_ptx
 
 from .dependent_launch import has_dependent_launch, wait_first
 from .device import Device
@@ -25,7 +24,7 @@ from .nvjitlink import open_nvjitlink
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-__all__ = ["PtxCompiler", "load_ptx"]
+__all__ = ["PtxCompiler", "load_code", "load_ptx"]
 
 _T = TypeVar("_T")
 
@@ -36,18 +35,23 @@ _ONLY = re.compile(rb"^\.target\s+(sm_\d+[af])", re.MULTILINE)
 
 
 class PtxCompiler:
-    """Compiles `members` of an artifact for `device`. Only `ahead` starts threads."""
+    """Compiles PTX for a GPU. Only `ahead` starts threads.
 
-    def __init__(self, device: Device, members: Mapping[str, bytes | memoryview]) -> None:
-        self._device, self._members = device, members
+    Args:
+        device: The GPU.
+        text: Returns the PTX with a name.
+    """
+
+    def __init__(self, device: Device, text: Callable[[str], bytes]) -> None:
+        self._device, self._text = device, text
         self._started: dict[str, Future[bytes]] = {}
 
     @contextmanager
     def ahead(self, names: Sequence[str]) -> Iterator[None]:
-        """Compiles the members `names` in order inside the `with`, on one thread per core.
+        """Compiles the PTX with `names` in order inside the `with`, on one thread per core.
 
-        At the end of the `with`, pending members are cancelled and running ones are waited for. An
-        error is raised only by `machine_code` of its member.
+        At the end of the `with`, pending texts are cancelled and running ones are waited for. An
+        error is raised only by `machine_code` of its name.
         """
         if not names:
             yield
@@ -73,13 +77,13 @@ class PtxCompiler:
             future.exception()
 
     def machine_code(self, name: str) -> bytes:
-        """Returns the machine code of the member `name`, compiled ahead or now. Raises CudaError
+        """Returns the machine code of the PTX with `name`, compiled ahead or now. Raises CudaError
         with the log of ptxas."""
         future = self._started.get(name)
         return self._compile(name) if future is None else future.result()
 
     def _compile(self, name: str) -> bytes:
-        text = _for_device(self._device, unpack_ptx(self._members[name], name)) + b"\0"
+        text = _for_device(self._device, self._text(name)) + b"\0"
         library = open_nvjitlink(self._device.driver.call("cuDriverGetVersion") // 1000)
         code = (
             None
@@ -119,6 +123,13 @@ def _architecture(device: Device, text: bytes) -> str:
     else that of the device."""
     only = _ONLY.search(text)
     return f"sm_{device.capability}" if only is None else only[1].decode()
+
+
+def load_code(device: Device, code: bytes) -> Any:
+    """Returns a CUmodule of machine code on the device, which must be current. Raises CudaError."""
+    # The buffer ends with a zero, so that the driver stops reading data that is not machine code.
+    buffer = ctypes.create_string_buffer(code)
+    return device.driver.call("cuModuleLoadData", ctypes.addressof(buffer))
 
 
 def load_ptx(device: Device, text: bytes) -> Any:

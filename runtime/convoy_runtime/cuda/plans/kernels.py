@@ -16,11 +16,12 @@ from convoy_runtime._abi import pointer_array
 from convoy_runtime.artifact import Artifact
 from convoy_runtime.cuda.driver.dependent_launch import has_dependent_launch, launch_dependent
 from convoy_runtime.cuda.driver.device import Device, Driver
-from convoy_runtime.cuda.driver.ptx import PtxCompiler
+from convoy_runtime.cuda.driver.ptx import PtxCompiler, load_code
 from convoy_runtime.cuda.driver.tensor_map import tensor_map
 from convoy_runtime.errors import ArtifactError, CudaError
 from convoy_runtime.manifest import Graph, GraphKernel, kernel_member
 from convoy_runtime.plan_report import PlanReport
+from convoy_runtime.ptx_members import unpack_ptx
 from convoy_runtime.value_types import value_type
 
 from .fingerprint import kernels_fingerprint
@@ -172,7 +173,7 @@ class Kernels:
 
     def __init__(self, device: Device, artifact: Artifact) -> None:
         self._device, self._members, self._files = device, artifact.members, artifact.manifest.files
-        self._compiler = PtxCompiler(device, artifact.members)
+        self._compiler = PtxCompiler(device, self._text)
         self._modules: list[Any] = []
         self.others: Future[Any] | None = None
 
@@ -270,13 +271,9 @@ class Kernels:
         self, graph: Graph, kernel: GraphKernel, image: bytes, rejected: Sequence[str] = ()
     ) -> KernelPlan:
         """Returns `kernel` as a plan of `graph`, from machine code. Raises CudaError."""
-        call = self._device.driver.call
-        # The buffer ends with a zero, so that the driver stops reading data that is not machine
-        # code.
-        buffer = ctypes.create_string_buffer(image)
-        module = call("cuModuleLoadData", ctypes.addressof(buffer))
+        module = load_code(self._device, image)
         self._modules.append(module)
-        function = call("cuModuleGetFunction", module, kernel.name.encode())
+        function = self._device.driver.call("cuModuleGetFunction", module, kernel.name.encode())
         allow_shared(self._device.driver, function, kernel.shared_bytes)
         report = PlanReport(
             graph=graph.name, location=graph.location, engine=None, kernel=kernel.variant,
@@ -285,6 +282,9 @@ class Kernels:
             rejected=tuple(rejected), origin="kernel",
         )  # fmt: skip
         return KernelPlan(report, LoadedKernel(kernel, function, image, self._identity(kernel)))
+
+    def _text(self, member: str) -> bytes:
+        return unpack_ptx(self._members[member], member)
 
     def _offered(self, graph: Graph, variant: str) -> GraphKernel | None:
         return next((each for each in self.offered(graph, []) if each.variant == variant), None)

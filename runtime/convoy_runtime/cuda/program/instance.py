@@ -30,13 +30,12 @@ from convoy_runtime.program import Progress
 from convoy_runtime.timings import part
 
 from .buffers import Buffers, ProgramMemory
+from .generated_kernels import GeneratedKernels
 from .kept_graphs import KeptGraphs
 from .plan_choice import choose_with_fallback, close_with
 from .resources import (
     build_pool,
     create_stream,
-    load_kernels,
-    loading_kernels,
     open_cudnn_handle,
 )
 from .run_graph import CopyKernels, RunGraph, WindowCopies
@@ -109,7 +108,10 @@ class Instance:
             self._planner: Planner | None = None
             context: Context | None = None
             finalists: dict[int, list[Plan]] = {}
-            functions: Callable[[], list[Any]] = partial(load_kernels, device, artifact, stack)
+            generated = self._generated = GeneratedKernels(
+                device, artifact, store, stores=options.tunes or options.plan_cache is not False
+            )
+            functions: Callable[[], list[Any]] = partial(generated.load, stack)
             if cudnn is not None:
                 kernels = Kernels(device, artifact)
                 stack.callback(kernels.close)
@@ -128,9 +130,7 @@ class Instance:
                 )
                 with ExitStack() as planning:
                     if options.tunes:
-                        functions = planning.enter_context(
-                            loading_kernels(device, artifact, stack, kernels)
-                        )
+                        functions = planning.enter_context(generated.loading(stack, kernels))
                     pool = planning.enter_context(build_pool(artifact, device, cudnn, options.tune))
                     context = Context(
                         manifest, native, device, self._queue, self._planner, options, pool
@@ -204,8 +204,8 @@ class Instance:
         return self._key in self._graphs
 
     def plan_members(self) -> dict[str, bytes]:
-        """Returns the plans, and the form that was measured with them, as members of an artifact:
-        name to content."""
+        """Returns the plans, the form that was measured with them, and the machine code of the
+        generated kernels, as members of an artifact: name to content."""
         if self._planner is None or self._store is None:
             return {}
         used = ((self._manifest.graphs[index], plan) for index, plan in self.plans.items())
@@ -215,7 +215,8 @@ class Instance:
         ]
         members = dict(member for member in found if member is not None)
         options = repr(self._options.plan_options)
-        return {**members, **form_member(self._manifest, self._store, options, self.plans)}
+        form = form_member(self._manifest, self._store, options, self.plans)
+        return {**members, **form, **self._generated.members()}
 
     def profile(self, progress: Progress | None, *, random_weights: bool) -> Profile:
         """Measures each call and the whole program on random inputs. No run may be active.

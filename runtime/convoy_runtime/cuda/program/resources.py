@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,9 @@ from convoy_runtime.artifact import Artifact
 from convoy_runtime.cuda.cudnn.library import Cudnn
 from convoy_runtime.cuda.cudnn.loading import open_cudnn
 from convoy_runtime.cuda.driver.device import Device, Driver
-from convoy_runtime.cuda.driver.ptx import load_ptx
-from convoy_runtime.cuda.plans.kernels import Kernels
 from convoy_runtime.cuda.plans.load_options import LoadOptions
 from convoy_runtime.cuda.plans.store import PlanStore, Scope
-from convoy_runtime.errors import ArtifactError, CudaError
+from convoy_runtime.errors import CudaError
 from convoy_runtime.manifest import Manifest
 from convoy_runtime.timings import part
 
@@ -32,13 +30,10 @@ __all__ = [
     "build_pool",
     "call_quietly",
     "create_stream",
-    "load_kernels",
-    "loading_kernels",
     "open_cudnn_handle",
     "open_store",
 ]
 
-PTX = "kernels.ptx"
 # CUstream_flags.
 _STREAM_NON_BLOCKING = 1
 
@@ -65,54 +60,6 @@ def open_cudnn_handle(
     stack.callback(cudnn.library.cudnnDestroy, handle)
     cudnn.call("cudnnSetStream", handle, stream)
     return cudnn, handle
-
-
-@part("kernels")
-def load_kernels(device: Device, artifact: Artifact, stack: contextlib.ExitStack) -> list[Any]:
-    """Returns the functions of the manifest's kernels, in its order. Raises ArtifactError if the
-    artifact's PTX lacks one, CudaError."""
-    kernels, driver = artifact.manifest.kernels, device.driver
-    if not kernels:
-        return []
-    module = load_ptx(device, bytes(artifact.members[PTX]))
-    stack.callback(call_quietly, driver, "cuModuleUnload", module)
-    functions = []
-    for kernel in kernels:
-        try:
-            functions.append(driver.call("cuModuleGetFunction", module, kernel.name.encode()))
-        except CudaError as error:
-            problem = f"kernel {kernel.name} of {kernel.location} is missing: {error}"
-            raise ArtifactError(problem=problem, path=artifact.path, member=PTX) from error
-    return functions
-
-
-@contextlib.contextmanager
-def loading_kernels(
-    device: Device, artifact: Artifact, stack: contextlib.ExitStack, plans: Kernels
-) -> Iterator[Callable[[], list[Any]]]:
-    """Loads the manifest's kernels on a thread inside the `with`. The driver compiles them for
-    seconds if there are many.
-
-    Args:
-        device: The GPU.
-        artifact: The artifact.
-        stack: Unloads the kernels.
-        plans: The artifact's kernels for graphs. Nothing is timed while kernels are compiled.
-
-    Yields:
-        A function that returns the result of `load_kernels`, or raises its error.
-    """
-    # Imported here, because a load without tuning does not need it.
-    from concurrent.futures import ThreadPoolExecutor
-
-    def load() -> list[Any]:
-        # A new thread has no current context.
-        with device.current():
-            return load_kernels(device, artifact, stack)
-
-    with ThreadPoolExecutor(1, thread_name_prefix="kernels") as thread:
-        plans.others = thread.submit(load)
-        yield part("kernels")(plans.others.result)
 
 
 @contextlib.contextmanager
