@@ -46,8 +46,12 @@ private:
   void emitTile(const Tile &tile, const Place &place);
   void emitRow(int64_t rows, int64_t vectors, int64_t lastLanes, const Place &place, Value part);
   void emitBand(int64_t vectors, int64_t lastLanes, const Place &place, Value band, Value part);
+  int64_t vectorsOfTile() const;
+  int64_t columnsOf(int64_t vectors) const;
+  /// The most pixels of a tile. Registers: sums, the filter's vectors, one input element.
+  int64_t mostPixels(int64_t vectors) const { return (unit.registers - 1 - vectors) / vectors; }
 
-  int64_t tileRows = 1, tileColumns = 1;
+  int64_t tileRows = 1;
   int64_t parts = 1;      ///< of each row, which are tasks of their own
   Value firstTap, endTap; ///< rows of the window that are not padding for all rows of the tile
   bool resident = true;   ///< whether the filter is small, see kResidentFilterBytes
@@ -146,7 +150,8 @@ void Emitter::emitTile(const Tile &tile, const Place &place) {
 /// Emits a part of a band of `rows` rows: full tiles in a loop, and the remainder in the last part.
 void Emitter::emitRow(int64_t rows, int64_t vectors, int64_t lastLanes, const Place &place,
                       Value part) {
-  int64_t whole = c.columns / tileColumns, rest = c.columns % tileColumns;
+  int64_t tileColumns = columnsOf(vectors), whole = c.columns / tileColumns,
+          rest = c.columns % tileColumns;
   Place here = place;
   OpBuilder::InsertionGuard guard(b);
   if (whole > 0) {
@@ -188,20 +193,30 @@ void Emitter::emitBand(int64_t vectors, int64_t lastLanes, const Place &place, V
   emitRow(tileRows, vectors, lastLanes, place, part);
 }
 
+int64_t Emitter::vectorsOfTile() const {
+  int64_t all = llvm::divideCeil(c.channels, unit.lanes), pixels = c.rows * c.columns;
+  if (all == 1 || c.block != 0)
+    return std::min<int64_t>(all, 2);
+  // A rest of one vector has few sums, each of which waits for its previous one.
+  int64_t vectors = all % 2 == 1 && all % 3 != 1 ? 3 : 2;
+  while (vectors < 8 && (vectors * 2) * (pixels + 1) + 1 <= unit.registers &&
+         vectors * 2 * unit.lanes <= c.channels)
+    vectors *= 2;
+  return vectors;
+}
+
+/// The columns of a tile, which are equal in the tiles of a row.
+int64_t Emitter::columnsOf(int64_t vectors) const {
+  int64_t most = std::max<int64_t>(1, mostPixels(vectors) / tileRows);
+  return llvm::divideCeil(c.columns, llvm::divideCeil(c.columns, most));
+}
+
 void Emitter::run() {
-  // Registers: sums, the filter's vectors, one input element.
-  int64_t pixels = c.rows * c.columns, vectors = 2;
-  if (c.channels <= unit.lanes)
-    vectors = 1;
-  else if (c.block == 0)
-    while (vectors < 8 && (vectors * 2) * (pixels + 1) + 1 <= unit.registers &&
-           vectors * 2 * unit.lanes <= c.channels)
-      vectors *= 2;
-  int64_t most = (unit.registers - 1 - vectors) / vectors;
+  int64_t vectors = vectorsOfTile(), most = mostPixels(vectors);
   if (!c.inputRows)
     refoldPixels(c, most);
-  tileColumns = llvm::divideCeil(c.columns, llvm::divideCeil(c.columns, most));
-  tileRows = tileColumns == c.columns ? std::clamp<int64_t>(most / tileColumns, 1, c.rows) : 1;
+  if (c.columns <= most)
+    tileRows = std::clamp<int64_t>(most / c.columns, 1, c.rows);
 
   int64_t filterElements = cast<MemRefType>(c.filter.getType()).getNumElements();
   resident = filterElements * 4 <= kResidentFilterBytes;
@@ -213,7 +228,7 @@ void Emitter::run() {
   int64_t width = vectors * unit.lanes, whole = c.channels / width, rest = c.channels % width,
           blocks = whole + (rest != 0), bands = llvm::divideCeil(c.rows, tileRows),
           tasks = blocks * c.groups * c.images * bands,
-          tiles = std::max<int64_t>(1, c.columns / tileColumns);
+          tiles = std::max<int64_t>(1, c.columns / columnsOf(vectors));
   // Parts of equal size, none of which is empty.
   if (tasks < kMinTasks)
     parts = llvm::divideCeil(tiles, llvm::divideCeil(tiles, llvm::divideCeil(kMinTasks, tasks)));

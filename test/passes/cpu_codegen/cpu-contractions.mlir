@@ -1,24 +1,49 @@
 // RUN: convoy-opt %s --split-input-file --cpu-contractions="lanes=8 registers=16" | filecheck %s
 
-// 3 x 40 outputs in vectors of 8: tiles of 3 pixels times 2 vectors, and a remainder of 8 channels.
+// 3 x 40 outputs in vectors of 8: a tile of 3 pixels times 3 vectors, and a rest of 2 vectors. With tiles
+// of 2 vectors, the rest of one vector would have few sums.
 
 // CHECK-LABEL: func.func @matmul
 // CHECK-SAME:    %[[A:.*]]: memref<3x5xf32>, %[[B:.*]]: memref<5x40xf32>, %[[C:.*]]: memref<3x40xf32>
 // CHECK:         %[[FLAT:.*]] = memref.reinterpret_cast %[[A]] to offset: [0], sizes: [15], strides: [1]
-// CHECK:         scf.parallel {{.*}} to (%c3)
+// CHECK:         scf.parallel {{.*}} to (%c2)
 // CHECK:           scf.if
-// CHECK-COUNT-3:     vector.fma
-// CHECK-NOT:         vector.fma
-// CHECK:           else
 // CHECK-COUNT-6:     vector.load {{.*}} memref<120xf32>, vector<8xf32>
 // CHECK:             scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-COUNT-6:       vector.fma
 // CHECK-NOT:           vector.fma
 // CHECK-COUNT-6:     vector.store
+// CHECK:           else
+// CHECK-COUNT-9:     vector.load {{.*}} memref<120xf32>, vector<8xf32>
+// CHECK-COUNT-9:     vector.fma
+// CHECK-NOT:         vector.fma
+// CHECK-COUNT-9:     vector.store
 // CHECK-NOT:     linalg
 // CHECK-NOT:     scf.parallel
 func.func @matmul(%a: memref<3x5xf32>, %b: memref<5x40xf32>, %c: memref<3x40xf32>) attributes {tcp.target = "cpu"} {
   linalg.matmul ins(%a, %b : memref<3x5xf32>, memref<5x40xf32>) outs(%c : memref<3x40xf32>)
+  return
+}
+
+// -----
+
+// 14 x 56 outputs: tiles of 5 pixels times 2 vectors, 5, 5 and 4 in a row. The rest of one vector is a tile
+// of 14 pixels.
+
+// CHECK-LABEL: func.func @rest
+// CHECK:         scf.parallel
+// CHECK:           scf.if
+// CHECK-COUNT-14:    vector.fma
+// CHECK-NOT:         vector.fma
+// CHECK:           else
+// CHECK-COUNT-10:    vector.fma
+// CHECK-NOT:         vector.fma
+// CHECK:             scf.yield
+// CHECK-COUNT-8:     vector.fma
+// CHECK-NOT:         vector.fma
+// CHECK-NOT:     linalg
+func.func @rest(%a: memref<2x14x5xf32>, %b: memref<2x5x56xf32>, %c: memref<2x14x56xf32>) attributes {tcp.target = "cpu"} {
+  linalg.batch_matmul ins(%a, %b : memref<2x14x5xf32>, memref<2x5x56xf32>) outs(%c : memref<2x14x56xf32>)
   return
 }
 
