@@ -83,6 +83,31 @@ def test_kernels_and_cublaslt_are_enough_for_products_near_the_peak() -> None:
     assert stages(TUNE_LEVELS["full"], product, has_operations=True)[1] == []
 
 
+def test_kernels_are_enough_for_depthwise_convolutions_and_means() -> None:
+    image, filters, bias, result = PLAN.tensors
+    depthwise = replace(
+        PREFERRED, tensors=(image, replace(filters, shape=(64, 1, 3, 3)), bias, result)
+    )
+    mean = replace(
+        PREFERRED, ops=("avgpool_include_padding",), preference="plan", tensors=(image, result)
+    )
+    for graph in (depthwise, mean):
+        first, later = stages(QUICK, graph, has_operations=True)
+        assert [source for source, _ in first] == ["kernels", "precompiled", "cublaslt"]
+        assert later == [("A", 4)]
+        enough = 6.0 + 3 * memory_microseconds(graph, SPEEDS)
+        assert is_enough(graph, enough, SPEEDS)
+        assert not is_enough(graph, enough + 0.1, SPEEDS)
+        assert is_probably_enough(QUICK, graph, SPEEDS)
+        without = replace(graph, kernels=(), preference="plan")
+        assert stages(QUICK, without, has_operations=True)[1] == []
+    # Several filters for each channel, and groups of two channels.
+    for shape in ((128, 1, 3, 3), (64, 2, 3, 3)):
+        other = replace(depthwise, tensors=(image, replace(filters, shape=shape), bias, result))
+        assert not is_enough(other, 20.0, SPEEDS)
+        assert not is_probably_enough(QUICK, other, SPEEDS)
+
+
 def test_small_graphs_probably_need_no_second_stage() -> None:
     fast = replace(SPEEDS, memory=10 * SPEEDS.memory)
     assert is_probably_enough(QUICK, PREFERRED, fast)

@@ -18,7 +18,7 @@ from convoy_runtime.value_types import value_type
 from .alternative_tuner import AlternativeTuner, GraphAhead
 from .levels import ALL, Level
 from .lower_bounds import Speeds
-from .stages import Sources, is_matmul_of_kernels, is_probably_enough
+from .stages import Sources, is_left_to_kernels, is_probably_enough
 
 __all__ = ["begin_ahead"]
 
@@ -73,8 +73,8 @@ def begin_ahead(
                 continue
             compiled = _compiled_sources(each.level, each.graph, speeds)
             needed = needed or compiled is None
-            if each.level.last_resort is None and is_matmul_of_kernels(each.graph):
-                matmuls += 1
+            if each.level.last_resort is None and is_left_to_kernels(each.graph):
+                matmuls += each.graph.ops[0] == "matmul"
                 continue
             if compiled is None or not each.is_likely:
                 queries.setdefault(name, _Query.of(each, compiled))
