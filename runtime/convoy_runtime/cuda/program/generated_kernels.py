@@ -51,7 +51,9 @@ class GeneratedKernels:
     ) -> None:
         self._device, self._artifact, self._store = device, artifact, store
         self._stores = stores and store is not None
-        self._compiled: list[bytes] = []
+        #: The text of the record with the machine code; None if the driver has compiled it.
+        self._plan: str | None = None
+        self._is_new = False
 
     @part("kernels")
     def load(self, stack: contextlib.ExitStack) -> list[Any]:
@@ -101,16 +103,11 @@ class GeneratedKernels:
             yield functions
 
     def members(self) -> dict[str, bytes]:
-        """Returns the machine code as a member of an artifact, name to content; empty if the store
-        does not have it."""
-        if self._store is None or not self._artifact.manifest.kernels:
+        """Returns the machine code as a member of an artifact, name to content; empty if the driver
+        has compiled it."""
+        if self._store is None or self._plan is None:
             return {}
-        content = self._content()
-        new = self._store.new(content, "")
-        for record in [new] if new is not None else self._store.load(content, ""):
-            if self._store.fits(record):
-                return dict([self._store.member(content, "", _LEVEL, record.plan, record.report)])
-        return {}
+        return dict([self._store.member(self._content(), "", _LEVEL, self._plan, {})])
 
     def _load(self, stack: contextlib.ExitStack) -> list[Any]:
         if not self._artifact.manifest.kernels:
@@ -118,15 +115,20 @@ class GeneratedKernels:
         for record in self._store.load(self._content(), "") if self._store is not None else []:
             # Unusable code is compiled anew.
             with contextlib.suppress(CudaError, ValueError, ArtifactError):
-                return self._functions(_codes(record.plan), stack)
+                functions = self._functions(_codes(record.plan), stack)
+                self._plan = record.plan
+                return functions
         text = bytes(self._artifact.members[_PTX])
         if not self._stores:
             return self._functions([text], stack, load=load_ptx)
         texts = {f"{_PTX} ({index})": each for index, each in enumerate(split_ptx(text))}
         compiler = PtxCompiler(self._device, texts.__getitem__)
         with compiler.ahead(list(texts)):
-            self._compiled = [compiler.machine_code(name) for name in texts]
-        return self._functions(self._compiled, stack)
+            codes = [compiler.machine_code(name) for name in texts]
+        functions = self._functions(codes, stack)
+        self._plan = json.dumps([base64.b64encode(code).decode() for code in codes])
+        self._is_new = True
+        return functions
 
     def _functions(
         self,
@@ -163,10 +165,8 @@ class GeneratedKernels:
 
     def _keep(self) -> None:
         """Stores what was compiled. Not on the thread, because a store has no lock."""
-        if self._store is not None and self._compiled:
-            plan = json.dumps([base64.b64encode(code).decode() for code in self._compiled])
-            self._store.store(self._content(), "", _LEVEL, plan, {})
-        self._compiled = []
+        if self._store is not None and self._plan is not None and self._is_new:
+            self._store.store(self._content(), "", _LEVEL, self._plan, {})
 
     def _content(self) -> str:
         """Returns the key of the machine code in the store: the PTX that is compiled."""
