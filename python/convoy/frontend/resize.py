@@ -54,24 +54,25 @@ def _nearest(
     b: Builder, call: Call, x: ir.Value, scales: Sequence[float | None] | None
 ) -> ir.Value:
     """Reads at the positions that Torch's 1-D op takes from 0, 1, 2, ... A resize by an integer
-    factor is a broadcast or a slice."""
+    factor is a slice, or one broadcast for all dims, which is one kernel."""
     is_exact = "exact" in call.name
     op: Callable[..., Tensor] = (
         aten._upsample_nearest_exact1d if is_exact else aten.upsample_nearest1d
     )
+    times: dict[int, int] = {}
     for dim in range(2, type_of(x).rank):
         size, out = type_of(x).shape[dim], call.result.shape[dim]
         numbers = torch.arange(size, dtype=torch.float64)
         scale = scales[dim - 2] if scales else None
         places = op(numbers[None, None], [out], scale)[0, 0].to(torch.int32)
         if torch.equal(places, torch.arange(out) * size // out) and out % size == 0:
-            x = stretch(b, x, dim, out // size) if out != size else x
+            times |= {dim: out // size} if out != size else {}
         elif torch.equal(places, torch.arange(out) * (size // out)):
             x = b.slice(x, dim, 0, out, size // out)
         else:
             name = f"nearest{'_exact' if is_exact else ''}_{size}_to_{out}"
             x = select_along(b, x, b.weight(name, places), dim)
-    return x
+    return stretch(b, x, times) if times else x
 
 
 _LINEAR = [

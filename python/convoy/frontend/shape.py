@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from torch_mlir import ir
 
@@ -79,12 +80,16 @@ def repeat_interleave(b: Builder, call: Call) -> ir.Value:
     x, times, dim, *_ = call.args
     if dim is None:
         x, dim = b.reshape(x, (math.prod(type_of(x).shape),)), 0
-    return stretch(b, x, dim % type_of(x).rank, times)
+    return stretch(b, x, {dim % type_of(x).rank: times})
 
 
-def stretch(b: Builder, x: ir.Value, dim: int, times: int) -> ir.Value:
-    """Repeats each element along `dim`: a broadcast n x 1 -> n x times, flattened."""
-    shape = type_of(x).shape
-    head, n, tail = shape[:dim], shape[dim], shape[dim + 1 :]
-    wide = b.broadcast(b.reshape(x, (*head, n, 1, *tail)), (*head, n, times, *tail))
-    return b.reshape(wide, (*head, n * times, *tail))
+def stretch(b: Builder, x: ir.Value, times: Mapping[int, int]) -> ir.Value:
+    """Repeats each element along dims, each a number of times: a broadcast n x 1 -> n x times,
+    flattened."""
+    split, wide, flat = [], [], []
+    for dim, n in enumerate(type_of(x).shape):
+        count = times.get(dim, 1)
+        split += [n, 1] if count != 1 else [n]
+        wide += [n, count] if count != 1 else [n]
+        flat.append(n * count)
+    return b.reshape(b.broadcast(b.reshape(x, split), wide), flat)
