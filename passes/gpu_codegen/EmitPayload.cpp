@@ -25,15 +25,24 @@ static Value withoutMultiple(Value index, int64_t lanes) {
   return index;
 }
 
-/// Whether `index` is computed from indices of loops other than `dim`, and constants.
-static bool isIndependentOf(uint64_t dim, Value index) {
-  Operation *op = index.getDefiningOp();
-  if (auto own = dyn_cast_if_present<linalg::IndexOp>(op))
-    return own.getDim() != dim;
-  return op && (isa<arith::ConstantOp>(op) ||
-                (isa<arith::ArithDialect>(op->getDialect()) && op->getNumRegions() == 0 &&
-                 llvm::all_of(op->getOperands(),
-                              [&](Value operand) { return isIndependentOf(dim, operand); })));
+bool Emitter::isSameForLanes(Value value) {
+  const KernelLoop &last = plan.parallel.back();
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    // The initial value of a result, or the sum so far, varies.
+    unsigned number = argument.getArgNumber();
+    if (argument.getOwner() != op.getBlock() || int64_t(number) >= plan.numInputs)
+      return false;
+    const KernelOperand &operand = plan.operands[number];
+    return !operand.buffer || (operand.isLinear && last.steps[number] == 0);
+  }
+  Operation *from = value.getDefiningOp();
+  if (auto own = dyn_cast<linalg::IndexOp>(from))
+    return own.getDim() != last.dim;
+  if (auto load = dyn_cast<memref::LoadOp>(from))
+    return llvm::all_of(load.getIndices(), [&](Value index) { return isSameForLanes(index); });
+  return isa<arith::ConstantOp>(from) ||
+         (isa<arith::ArithDialect>(from->getDialect()) && from->getNumRegions() == 0 &&
+          llvm::all_of(from->getOperands(), [&](Value operand) { return isSameForLanes(operand); }));
 }
 
 llvm::MaybeAlign Emitter::gatherAlignment(memref::LoadOp load, const Buffer &buffer) {
@@ -105,7 +114,7 @@ bool Emitter::isSameForLanes(scf::IfOp branch) {
   if (plan.parallel.empty())
     return false;
   const KernelLoop &last = plan.parallel.back();
-  if (isIndependentOf(last.dim, branch.getCondition()))
+  if (isSameForLanes(branch.getCondition()))
     return true;
   auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
   auto index = compare ? compare.getLhs().getDefiningOp<linalg::IndexOp>() : nullptr;
@@ -115,19 +124,24 @@ bool Emitter::isSameForLanes(scf::IfOp branch) {
          bound.getInt() % plan.lanes == 0;
 }
 
-bool Emitter::loadLanes(memref::LoadOp load, MutableArrayRef<LaneMapping> lanes) {
+llvm::MaybeAlign Emitter::lanesAlignment(memref::LoadOp load, int64_t lanes) {
   auto buffer = captured.find(load.getMemRef());
-  auto isSame = [&](Value index) { return isIndependentOf(plan.parallel.back().dim, index); };
-  if (buffer == captured.end() || int64_t(lanes.size()) != plan.lanes ||
+  auto isSame = [&](Value index) { return isSameForLanes(index); };
+  if (buffer == captured.end() || lanes != plan.lanes || plan.parallel.empty() ||
       !llvm::all_of(load.getIndices().drop_back(), isSame))
-    return false;
-  llvm::MaybeAlign alignment = gatherAlignment(load, buffer->second);
+    return {};
+  return gatherAlignment(load, buffer->second);
+}
+
+bool Emitter::loadLanes(memref::LoadOp load, MutableArrayRef<LaneMapping> lanes) {
+  llvm::MaybeAlign alignment = lanesAlignment(load, lanes.size());
   if (!alignment)
     return false;
+  const Buffer &buffer = captured[load.getMemRef()];
   cloneConstants(*load, lanes.front().mapping);
   auto vector = vector::LoadOp::create(
-      b, load.getLoc(), VectorType::get({plan.lanes}, load.getType()), argumentOf(buffer->second),
-      ValueRange{address(load, buffer->second, lanes.front().mapping)}, /*nontemporal=*/false,
+      b, load.getLoc(), VectorType::get({plan.lanes}, load.getType()), argumentOf(buffer),
+      ValueRange{address(load, buffer, lanes.front().mapping)}, /*nontemporal=*/false,
       alignment);
   for (auto [i, lane] : llvm::enumerate(lanes))
     lane.mapping.map(load.getResult(), vector::ExtractOp::create(b, load.getLoc(), vector, i));
@@ -180,11 +194,13 @@ SmallVector<Emitter::Lanes> Emitter::payloads(linalg::LinalgOp op, ArrayRef<Lane
       lane.dims = dimIndices(indices, number);
   }
   auto body = op.getBlock()->without_terminator();
-  bool branches = llvm::any_of(body, [&](Operation &inner) {
+  bool together = llvm::any_of(body, [&](Operation &inner) {
+    if (auto load = dyn_cast<memref::LoadOp>(inner))
+      return lanesAlignment(load, lanes.size()).has_value();
     auto branch = dyn_cast<scf::IfOp>(inner);
     return branch && isSameForLanes(branch);
   });
-  if (branches) {
+  if (together) {
     for (Operation &inner : body)
       cloneLanes(inner, lanes);
   } else {

@@ -79,8 +79,8 @@ private:
   /// The payload of one lane, with its arguments.
   Lanes payload(mlir::linalg::LinalgOp op, llvm::ArrayRef<mlir::Value> arguments,
                 const Indices &indices, int64_t lane);
-  /// The payload of several lanes. Branches that all lanes take together are emitted once, so that
-  /// the lanes' loads in them can be one vector load.
+  /// The payload of several lanes. Loads of contiguous elements are one vector load, also in
+  /// branches that all lanes take together.
   llvm::SmallVector<Lanes> payloads(mlir::linalg::LinalgOp op, llvm::ArrayRef<Lanes> arguments,
                                     const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
   Lanes applyEpilogue(llvm::ArrayRef<mlir::Value> results, const Indices &indices,
@@ -88,8 +88,13 @@ private:
   /// Clones the constants that `from` and nested ops use, because ops after nested blocks may use
   /// the same ones.
   void cloneConstants(mlir::Operation &from, mlir::IRMapping &mapping);
-  /// Whether a branch depends on where an index is from a bound that is not between lanes.
+  /// Whether a value of the payload does not depend on the loop of the lanes.
+  bool isSameForLanes(mlir::Value value);
+  /// Whether a branch depends on such a value, or on where an index is from a bound that is not
+  /// between lanes.
   bool isSameForLanes(mlir::scf::IfOp branch);
+  /// The alignment of a load that `lanes` lanes make of contiguous elements; none if they do not.
+  llvm::MaybeAlign lanesAlignment(mlir::memref::LoadOp load, int64_t lanes);
   /// Emits a load whose lanes are contiguous and aligned; returns whether they are.
   bool loadLanes(mlir::memref::LoadOp load, llvm::MutableArrayRef<LaneMapping> lanes);
   void cloneLanes(mlir::Operation &from, llvm::MutableArrayRef<LaneMapping> lanes);
