@@ -19,6 +19,10 @@ inline constexpr int64_t kLongRow = 1 << 15;
 /// Rows of at most so many elements are shared by a warp, if there are enough of them.
 inline constexpr int64_t kWarpRow = 1024;
 
+/// At least so many rows of at most so many elements are computed together if memory is contiguous
+/// across them.
+inline constexpr int64_t kManyRows = 1 << 12, kLongAcross = 1 << 10;
+
 /// A loop over rows, or, if reduced, over the elements of a row.
 struct RowLoop {
   int64_t size = 1;

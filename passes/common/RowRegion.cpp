@@ -92,7 +92,7 @@ static SmallVector<RowAccess *> memoryAccesses(RowRegion &region) {
 }
 
 /// Orders and merges the loops, so that memory with elements of rows is contiguous along the last
-/// one, if there is such an order.
+/// one, or else along the last one over rows, if there is such an order.
 static void orderLoops(RowRegion &region) {
   SmallVector<RowAccess *> accesses = memoryAccesses(region), full;
   for (RowAccess *access : accesses) {
@@ -135,6 +135,12 @@ static void orderLoops(RowRegion &region) {
     for (RowAccess *access : accesses)
       access->steps.erase(access->steps.begin() + i - 1);
   }
+  int64_t last = llvm::count_if(region.loops, [](const RowLoop &loop) { return !loop.isReduced; });
+  region.isAcross = !region.isContiguous && last != 0 && region.rows() >= kManyRows &&
+                    region.length() <= kLongAcross &&
+                    llvm::all_of(full, [&](const RowAccess *access) {
+                      return access->steps[last - 1] == 1;
+                    });
 }
 
 std::optional<RowRegion> RowRegion::analyze(ArrayRef<Operation *> ops) {

@@ -27,6 +27,9 @@ struct RowRegion {
   llvm::SmallVector<RowLoop> loops;
   /// Whether all memory with elements of rows is contiguous along the last loop.
   bool isContiguous = false;
+  /// Whether it is contiguous along the last loop over rows instead, and there are many rows of few
+  /// elements.
+  bool isAcross = false;
   llvm::SmallVector<RowOp, 0> ops; ///< in order
 
   int64_t rows() const { return iterations(/*isReduced=*/false); }

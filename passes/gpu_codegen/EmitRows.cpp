@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Emits a region of rows. A thread has every `sharers`th group of `width` elements of a row. What
+// Emits a region of rows. A thread has every `sharers`th group of `width` elements of a row, and the
+// threads of a block have one row, or `columns` neighboring ones. What
 // an op computes for a group is kept, so that later ops do not read or compute it again. If a row
 // has too many elements for registers, each reduction is a loop over the groups, in which the
 // thread computes again what it needs, from memory that is in a cache by then.
@@ -43,6 +44,7 @@ private:
   void storeRow(unsigned number);
   Value reduce(unsigned number);
   Value combineThreads(const RowOp &op, Value value);
+  Value combineColumns(const RowOp &op, Value value);
   void guarded(ArrayRef<Value> conditions, llvm::function_ref<void()> body);
   bool variesInRow(unsigned operand) const {
     return llvm::any_of(plan.reduction,
@@ -57,6 +59,7 @@ private:
   Location loc;
   Emitter::Indices row; ///< without indices of elements
   Value sharer, isRow;  ///< number of the thread in its row; null if the row always exists
+  Value column;         ///< number of the row in its block, if there are several
   SmallVector<Group, 0> resident;           ///< the thread's groups, if they stay in registers
   SmallVector<Value> ofRow;                 ///< by op: its value for the row, unless the op is full
   llvm::DenseMap<unsigned, Value> rowLoads; ///< operands with one element per row
@@ -244,8 +247,35 @@ void RowEmitter::storeRow(unsigned number) {
   });
 }
 
+/// Combines the values of the threads that share the row of this thread's column: in each warp,
+/// then those of all warps, in order.
+Value RowEmitter::combineColumns(const RowOp &op, Value value) {
+  for (int64_t distance = kWarpThreads / 2; distance >= rows.columns; distance /= 2)
+    value = e.combine(op.combiner, value, e.shuffleXor(value, distance));
+  int64_t warps = rows.warps();
+  if (warps == 1)
+    return value;
+  Value shared = e.staging[numShared++];
+  auto place = [&](Value warp) { return e.add(e.mul(warp, rows.columns), column); };
+  Value own = e.add(e.mul(sharer, rows.columns), column);
+  Value lane = arith::RemUIOp::create(b, loc, own, e.constant(kWarpThreads)),
+        warp = arith::DivUIOp::create(b, loc, own, e.constant(kWarpThreads));
+  Value isFirst =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, lane, e.constant(rows.columns));
+  guarded(isFirst,
+          [&] { memref::StoreOp::create(b, loc, value, shared, ValueRange{place(warp)}); });
+  gpu::BarrierOp::create(b, loc);
+  for (int64_t i = 0; i < warps; ++i) {
+    Value part = memref::LoadOp::create(b, loc, shared, ValueRange{place(e.constant(i))});
+    value = i == 0 ? part : e.combine(op.combiner, value, part);
+  }
+  return value;
+}
+
 /// Combines the values of all threads that share the row. Every one of them gets the result.
 Value RowEmitter::combineThreads(const RowOp &op, Value value) {
+  if (column)
+    return combineColumns(op, value);
   auto combineWarp = [&](int64_t threads) {
     for (int64_t distance = threads / 2; distance > 0; distance /= 2)
       value = e.combine(op.combiner, value, e.shuffleXor(value, distance));
@@ -296,8 +326,15 @@ Value RowEmitter::reduce(unsigned number) {
 }
 
 void RowEmitter::emit(Value thread) {
-  sharer = arith::RemUIOp::create(b, loc, thread, e.constant(rows.sharers));
-  Value index = arith::DivUIOp::create(b, loc, thread, e.constant(rows.sharers));
+  auto take = [&](int64_t count) -> Value {
+    Value digit = arith::RemUIOp::create(b, loc, thread, e.constant(count));
+    thread = arith::DivUIOp::create(b, loc, thread, e.constant(count));
+    return digit;
+  };
+  if (rows.columns != 1)
+    column = take(rows.columns);
+  sharer = take(rows.sharers);
+  Value index = column ? e.add(e.mul(thread, rows.columns), column) : thread;
   // All threads take part in shuffles, so those past the end repeat the last row.
   if (plan.threads() % plan.blockThreads() != 0) {
     int64_t count = plan.threads() / rows.sharers;

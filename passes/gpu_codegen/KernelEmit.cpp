@@ -54,10 +54,10 @@ void Emitter::shareMemory(SmallVectorImpl<Type> &shared) const {
   for (auto [number, operand] : llvm::enumerate(plan.operands))
     if (plan.isTransposed(number))
       share({plan.tile, plan.tile + 1}, operand.buffer->type.getElementType());
-  if (plan.rows && plan.rows->sharers > kWarpThreads)
+  if (int64_t warps = plan.rows ? plan.rows->warps() : 1; warps > 1)
     for (const RowOp &each : plan.rows->region.ops)
       if (each.combiner)
-        share({plan.rows->sharers / kWarpThreads}, each.combiner->getResult(0).getType());
+        share({warps * plan.rows->columns}, each.combiner->getResult(0).getType());
   for (Operation *combiner : plan.combiners) {
     Type type = combiner->getResult(0).getType();
     if (plan.columns)

@@ -56,11 +56,15 @@ struct RowMapping {
   llvm::SmallVector<std::optional<unsigned>> outputs;
   int64_t width = 1;   ///< neighboring elements that a thread loads and stores at once
   int64_t sharers = 1; ///< threads that share a row: a part of a warp, or whole warps
+  int64_t columns = 1; ///< neighboring rows of a block, which neighboring threads have; with others
+                       ///< than one, `columns` * `sharers` are whole warps
   /// Steps of the outer of two loops over elements from a group of a thread to the next, if they
   /// differ in no other index, else 0.
   int64_t outerStep = 0;
   bool isResident = true; ///< whether the elements of a row stay in registers
 
+  /// Warps that exchange values of rows.
+  int64_t warps() const { return sharers * columns / kWarpThreads; }
   /// Groups of `width` elements of a row.
   int64_t groups() const { return region.length() / width; }
 };
@@ -96,6 +100,8 @@ struct KernelMapping {
   int64_t threads() const;
   /// Threads of a block.
   int64_t blockThreads() const {
+    if (rows && rows->columns != 1)
+      return rows->sharers * rows->columns;
     int64_t sharers = rows ? rows->sharers : reducers;
     if (columns)
       return reducers * columns;

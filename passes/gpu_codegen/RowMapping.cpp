@@ -79,7 +79,7 @@ static void repeatForSharedReads(KernelMapping &plan) {
   int64_t groups = rows.groups(),
           sharers = std::min<int64_t>(kWarpThreads, llvm::PowerOf2Ceil(groups)),
           elements = llvm::divideCeil(groups, sharers) * rows.width;
-  if (rows.region.length() > kWarpRow)
+  if (rows.region.length() > kWarpRow || rows.region.isAcross)
     return;
   for (auto [i, loop] : llvm::enumerate(plan.parallel)) {
     int64_t bytes = 0;
@@ -94,36 +94,94 @@ static void repeatForSharedReads(KernelMapping &plan) {
   }
 }
 
+/// Threads of a block that share a row. With more than half of a block's most threads, only one
+/// block would run at a time on a multiprocessor, which waits for memory while it reduces.
+static int64_t threadsOfRow(const RowMapping &rows, int64_t most) {
+  int64_t elements = kPreferredElements;
+  auto threads = [&] {
+    int64_t groups = std::max<int64_t>(1, elements / rows.width);
+    return int64_t(llvm::alignTo(llvm::divideCeil(rows.groups(), groups), kWarpThreads));
+  };
+  if (threads() > most / 2 && threads() <= most)
+    elements *= 2;
+  return threads();
+}
+
 static void shareRows(KernelMapping &plan) {
   RowMapping &rows = *plan.rows;
+  // Two blocks of several rows run at a time on a multiprocessor.
+  int64_t most = rows.columns == 1 ? kMostThreads : kMostThreads / 2 / rows.columns;
   int64_t groups = rows.groups(), count = rows.region.rows();
   if (plan.repeated)
     count /= plan.parallel[*plan.repeated].size;
   if (rows.region.length() <= kWarpRow)
     rows.sharers = std::min<int64_t>(kWarpThreads, llvm::PowerOf2Ceil(groups));
   else
-    rows.sharers = llvm::alignTo(
-        llvm::divideCeil(groups, std::max<int64_t>(1, kPreferredElements / rows.width)),
-        kWarpThreads);
+    rows.sharers = threadsOfRow(rows, most);
   while (rows.sharers >= kWarpThreads && rows.sharers < groups &&
          count * rows.sharers < kEnoughThreads)
     rows.sharers *= 2;
   rows.sharers =
-      std::min({rows.sharers, kMostThreads,
+      std::min({rows.sharers, most,
                 int64_t(llvm::alignTo(groups, rows.sharers < kWarpThreads ? 1 : kWarpThreads))});
   if (rows.sharers < kWarpThreads)
     rows.sharers = llvm::PowerOf2Ceil(rows.sharers);
   // Threads that are a multiple of the inner loop keep its index, and what varies only with it.
   if (int64_t inner = plan.reduction.back().size / rows.width; plan.reduction.size() == 2) {
     int64_t unit = std::lcm(inner, kWarpThreads);
-    if (rows.sharers > kWarpThreads && unit <= kMostThreads)
+    if (rows.sharers > kWarpThreads && unit <= most)
       rows.sharers =
-          std::min(llvm::alignTo(rows.sharers, unit), llvm::alignDown(kMostThreads, unit));
-    if (rows.sharers % inner == 0)
-      rows.outerStep = rows.sharers / inner;
+          std::min<int64_t>(llvm::alignTo(rows.sharers, unit), llvm::alignDown(most, unit));
+    rows.outerStep = rows.sharers % inner == 0 ? rows.sharers / inner : 0;
   }
   int64_t elements = llvm::divideCeil(groups, rows.sharers) * rows.width;
   rows.isResident = elements <= kMostElements;
+}
+
+/// Shares rows whose elements are contiguous with those of neighboring rows only: a warp reads
+/// across rows.
+static void shareAcross(RowMapping &rows) {
+  static_assert(kLongAcross <= kWarpThreads * kMostElements);
+  rows.sharers = std::min<int64_t>(
+      kMostThreads / kWarpThreads,
+      llvm::PowerOf2Ceil(llvm::divideCeil(rows.region.length(), kPreferredElements)));
+  // A block of one warp is too small.
+  rows.columns = rows.sharers == 1 ? 1 : kWarpThreads;
+}
+
+/// The number of neighboring rows of a block whose elements make two sectors of memory together, if
+/// those of a row do not, e.g. the few channels of a group in channels-last order. One if there
+/// would be too few blocks.
+static int64_t chooseColumns(const KernelMapping &plan) {
+  constexpr int64_t kBytes = 64, kMostColumns = 8, kManyBlocks = 256;
+  if (plan.reduction.size() < 2 || plan.parallel.empty() || plan.repeated)
+    return 1;
+  const KernelLoop &next = plan.parallel.back(), &run = plan.reduction.back();
+  int64_t bytes = kBytes;
+  for (auto [number, operand] : llvm::enumerate(plan.operands)) {
+    if (run.steps[number] == 0 || next.steps[number] == 0)
+      continue;
+    if (run.steps[number] != 1 || next.steps[number] != run.size)
+      return 1;
+    bytes = std::min(bytes, run.size * elementBytes(operand.buffer->type.getElementType()));
+  }
+  int64_t columns = 1;
+  while (columns < kMostColumns && columns * bytes < kBytes && next.size % (2 * columns) == 0 &&
+         plan.rows->region.rows() >= 2 * columns * kManyBlocks)
+    columns *= 2;
+  return columns;
+}
+
+/// Chooses the threads of a block.
+static void placeRows(KernelMapping &plan) {
+  RowMapping &rows = *plan.rows;
+  if (rows.region.isAcross)
+    return shareAcross(rows);
+  for (rows.columns = chooseColumns(plan);; rows.columns /= 2) {
+    shareRows(plan);
+    if (rows.columns == 1 || (rows.isResident && rows.sharers * rows.columns >= kWarpThreads))
+      return;
+  }
 }
 
 KernelMapping chooseRowMapping(const RowRegion &region) {
@@ -147,7 +205,7 @@ KernelMapping chooseRowMapping(const RowRegion &region) {
                                                : std::nullopt);
   plan.rows->width = chooseWidth(plan);
   repeatForSharedReads(plan);
-  shareRows(plan);
+  placeRows(plan);
   SmallVector<std::string> names = {"rows"};
   for (const RowOp &each : region.ops)
     if (each.kind != RowKind::Row && !llvm::is_contained(names, describe(each.op)))

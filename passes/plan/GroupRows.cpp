@@ -152,13 +152,15 @@ private:
     return memref;
   }
 
-  /// Whether the region reads the elements of its rows several times, along rows, or in any order
-  /// if they are few: a launch takes longer then. A single reduction has other mappings, with its
-  /// epilogue.
+  /// Whether the region reads the elements of its rows several times, along rows, across many rows,
+  /// or in any order if they are few: a launch takes longer then. A single reduction has other
+  /// mappings, with its epilogue.
   bool isWorthwhile() const {
     constexpr int64_t kFewElements = 1 << 15;
     std::optional<RowRegion> region = RowRegion::analyze(membersAsOps());
-    return region && (region->isContiguous || region->rows() * region->length() <= kFewElements) &&
+    return region &&
+           (region->isContiguous || region->isAcross ||
+            region->rows() * region->length() <= kFewElements) &&
            llvm::count_if(region->ops,
                           [](const RowOp &each) { return each.kind != RowKind::Row; }) > 1;
   }

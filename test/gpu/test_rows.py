@@ -41,6 +41,9 @@ OTHERS = (
     "instance_norm", "instance_norm_last", "instance_norm_parts", "instance_norm_uneven_parts",
     "layer_norm_channels",
     "softmax_heads", "softmax_flat", "sliced",
+    "softmax_across_9", "softmax_across_17", "softmax_across_64", "softmax_across_100",
+    "softmax_across_257", "norm_across", "group_norm_runs_8", "group_norm_runs_4",
+    "group_norm_runs_2", "group_norm_runs_odd", "group_norm_runs_short", "group_norm_runs_long",
 )  # fmt: skip
 NAMES = (*(f"{name}-{rows}x{length}" for name in FUNCTIONS for rows, length in SIZES), *OTHERS)
 
@@ -64,6 +67,22 @@ def build(name: str):
     name, _, size = name.partition("-")
     rows, length = map(int, size.split("x")) if size else (0, 1)
     shape = (rows, length)
+
+    def channels_last(groups, channels, *size):
+        """A group norm between convolutions, whose groups have few channels."""
+        return (
+            nn.Sequential(
+                nn.Conv2d(4, channels, 1),
+                nn.GroupNorm(groups, channels),
+                nn.SiLU(),
+                nn.Conv2d(channels, 4, 1),
+            ),
+            [size],
+        )
+
+    def norm_across(x, y):
+        total = x + y
+        return total, F.normalize(total, dim=1).relu()
 
     def residual(norm, x, y):
         total = x + y
@@ -139,6 +158,18 @@ def build(name: str):
             Function(lambda x, m: (x * 0.125 + m).softmax(-1)),
             [(2, 4, 50, 50), (2, 1, 1, 50)],
         ),
+        "softmax_across_9": lambda: (nn.Softmax(1), [(5, 9, 31, 33)]),
+        "softmax_across_17": lambda: (nn.LogSoftmax(1), [(5, 17, 29, 31)]),
+        "softmax_across_64": lambda: (nn.Softmax(1), [(3, 64, 40, 40)]),
+        "softmax_across_100": lambda: (nn.Softmax(0), [(100, 4099)]),
+        "softmax_across_257": lambda: (nn.Softmax(1), [(1, 257, 4096)]),
+        "norm_across": lambda: (Function(norm_across), [(1, 40, 64, 65), (1, 40, 64, 65)]),
+        "group_norm_runs_8": lambda: channels_last(8, 64, 256, 4, 8, 8),
+        "group_norm_runs_4": lambda: channels_last(16, 64, 70, 4, 12, 12),
+        "group_norm_runs_2": lambda: channels_last(32, 64, 64, 4, 20, 20),
+        "group_norm_runs_odd": lambda: channels_last(6, 48, 100, 4, 9, 11),
+        "group_norm_runs_short": lambda: channels_last(8, 64, 256, 4, 3, 3),
+        "group_norm_runs_long": lambda: channels_last(16, 128, 64, 4, 21, 23),
         "softmax_flat": lambda: (
             Function(lambda x: torch.relu(x.flatten(1).softmax(-1).view(3, 8, 64))),
             [(3, 8, 64)],

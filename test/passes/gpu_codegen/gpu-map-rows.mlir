@@ -199,3 +199,81 @@ func.func @heads(%x: memref<16x4x128x128xf32>, %w: memref<4xf32>, %y: memref<16x
   }
   return
 }
+
+// -----
+
+// Columns, of which a warp reads 32 neighboring ones. Four warps share a column.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// CHECK-LABEL: func.func @across
+// CHECK:         launch_kernel {{.*}} grid [256, 1, 1] block [128, 1, 1]
+// CHECK:         gpu.func @across_rows_reduce_add_div_0({{.*}}) workgroup(%[[PARTS:.*]] : memref<128xf32, #gpu.address_space<workgroup>>) kernel
+// CHECK-COUNT-16:  memref.load %{{.*}} : memref<524288xf32>
+// CHECK-NOT:       gpu.shuffle
+// CHECK:           memref.store %{{.*}}, %[[PARTS]]
+// CHECK:           gpu.barrier
+// CHECK-COUNT-4:   memref.load %[[PARTS]]
+// CHECK-COUNT-16:  memref.store %{{.*}} : memref<524288xf32>
+func.func @across(%x: memref<64x8192xf32>, %y: memref<64x8192xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  scf.execute_region no_inline {
+    %sum = memref.alloc() : memref<8192xf32>
+    linalg.fill ins(%zero : f32) outs(%sum : memref<8192xf32>)
+    linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%x : memref<64x8192xf32>) outs(%sum : memref<8192xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+    }
+    linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %sum : memref<64x8192xf32>, memref<8192xf32>) outs(%y : memref<64x8192xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %d = arith.divf %p, %q : f32
+      linalg.yield %d : f32
+    }
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+// A group of four channels in channels-last order. A block has four neighboring groups, whose channels
+// make two sectors of memory; threads of a warp exchange values with those of the same group.
+
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#group = affine_map<(d0, d1, d2, d3) -> (d0, d2)>
+
+// CHECK-LABEL: func.func @runs
+// CHECK:         launch_kernel {{.*}} grid [256, 1, 1] block [128, 1, 1]
+// CHECK:         gpu.func @runs_rows_reduce_add_div_0({{.*}}) workgroup(%[[PARTS:.*]] : memref<16xf32, #gpu.address_space<workgroup>>) kernel
+// CHECK-COUNT-8:   vector.load %{{.*}} : memref<1048576xf32>, vector<4xf32>
+// CHECK-COUNT-3:   gpu.shuffle xor
+// CHECK-NOT:       gpu.shuffle
+// CHECK:           memref.store %{{.*}}, %[[PARTS]]
+// CHECK:           gpu.barrier
+// CHECK-COUNT-4:   memref.load %[[PARTS]]
+// CHECK-COUNT-8:   vector.store %{{.*}} : memref<1048576xf32>, vector<4xf32>
+func.func @runs(%x: memref<64x256x16x4xf32>, %y: memref<64x256x16x4xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  scf.execute_region no_inline {
+    %sum = memref.alloc() : memref<64x16xf32>
+    linalg.fill ins(%zero : f32) outs(%sum : memref<64x16xf32>)
+    linalg.generic {indexing_maps = [#id, #group], iterator_types = ["parallel", "reduction", "parallel", "reduction"]}
+        ins(%x : memref<64x256x16x4xf32>) outs(%sum : memref<64x16xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+    }
+    linalg.generic {indexing_maps = [#id, #group, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%x, %sum : memref<64x256x16x4xf32>, memref<64x16xf32>) outs(%y : memref<64x256x16x4xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %d = arith.divf %p, %q : f32
+      linalg.yield %d : f32
+    }
+    scf.yield
+  }
+  return
+}

@@ -194,7 +194,7 @@ func.func @overwritten(%x: memref<64x64xf32>) attributes {tcp.target = "cuda"} {
 // -----
 
 // Columns are rows that are not contiguous. A kernel reads few elements in any order, as those of the
-// statistics of parts of long rows, but not many.
+// statistics of parts of long rows, or many columns, each of which is contiguous with its neighbors.
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #column = affine_map<(d0, d1) -> (d1)>
@@ -252,6 +252,36 @@ func.func @many_columns(%x: memref<64x1024xf32>, %y: memref<64x1024xf32>) attrib
   }
   linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]}
       ins(%e, %sum : memref<64x1024xf32>, memref<1024xf32>) outs(%y : memref<64x1024xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %d = arith.divf %p, %q : f32
+    linalg.yield %d : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @across
+// CHECK:         scf.execute_region no_inline {
+// CHECK-COUNT-3:   linalg.generic
+// CHECK:           scf.yield
+func.func @across(%x: memref<64x8192xf32>, %y: memref<64x8192xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  %e = memref.alloc() : memref<64x8192xf32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x8192xf32>) outs(%e : memref<64x8192xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %r = math.exp %p : f32
+    linalg.yield %r : f32
+  }
+  %sum = memref.alloc() : memref<8192xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<8192xf32>)
+  linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]}
+      ins(%e : memref<64x8192xf32>) outs(%sum : memref<8192xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%e, %sum : memref<64x8192xf32>, memref<8192xf32>) outs(%y : memref<64x8192xf32>) {
   ^bb0(%p: f32, %q: f32, %o: f32):
     %d = arith.divf %p, %q : f32
     linalg.yield %d : f32
