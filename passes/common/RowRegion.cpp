@@ -136,11 +136,10 @@ static void orderLoops(RowRegion &region) {
       access->steps.erase(access->steps.begin() + i - 1);
   }
   int64_t last = llvm::count_if(region.loops, [](const RowLoop &loop) { return !loop.isReduced; });
-  region.isAcross = !region.isContiguous && last != 0 && region.rows() >= kManyRows &&
-                    region.length() <= kLongAcross &&
-                    llvm::all_of(full, [&](const RowAccess *access) {
-                      return access->steps[last - 1] == 1;
-                    });
+  region.isAcross =
+      !region.isContiguous && last != 0 && region.rows() >= kManyRows &&
+      region.length() <= kLongAcross &&
+      llvm::all_of(full, [&](const RowAccess *access) { return access->steps[last - 1] == 1; });
 }
 
 std::optional<RowRegion> RowRegion::analyze(ArrayRef<Operation *> ops) {

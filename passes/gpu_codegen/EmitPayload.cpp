@@ -42,7 +42,8 @@ bool Emitter::isSameForLanes(Value value) {
     return llvm::all_of(load.getIndices(), [&](Value index) { return isSameForLanes(index); });
   return isa<arith::ConstantOp>(from) ||
          (isa<arith::ArithDialect>(from->getDialect()) && from->getNumRegions() == 0 &&
-          llvm::all_of(from->getOperands(), [&](Value operand) { return isSameForLanes(operand); }));
+          llvm::all_of(from->getOperands(),
+                       [&](Value operand) { return isSameForLanes(operand); }));
 }
 
 llvm::MaybeAlign Emitter::gatherAlignment(memref::LoadOp load, const Buffer &buffer) {
@@ -141,8 +142,7 @@ bool Emitter::loadLanes(memref::LoadOp load, MutableArrayRef<LaneMapping> lanes)
   cloneConstants(*load, lanes.front().mapping);
   auto vector = vector::LoadOp::create(
       b, load.getLoc(), VectorType::get({plan.lanes}, load.getType()), argumentOf(buffer),
-      ValueRange{address(load, buffer, lanes.front().mapping)}, /*nontemporal=*/false,
-      alignment);
+      ValueRange{address(load, buffer, lanes.front().mapping)}, /*nontemporal=*/false, alignment);
   for (auto [i, lane] : llvm::enumerate(lanes))
     lane.mapping.map(load.getResult(), vector::ExtractOp::create(b, load.getLoc(), vector, i));
   return true;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Emits a region of rows. A thread has every `sharers`th group of `width` elements of a row, and the
-// threads of a block have one row, or `columns` neighboring ones. What
-// an op computes for a group is kept, so that later ops do not read or compute it again. If a row
-// has too many elements for registers, each reduction is a loop over the groups, in which the
-// thread computes again what it needs, from memory that is in a cache by then.
+// Emits a region of rows. A thread has every `sharers`th group of `width` elements of a row, and
+// the threads of a block have one row, or `columns` neighboring ones. What an op computes for a
+// group is kept, so that later ops do not read or compute it again. If a row has too many elements
+// for registers, each reduction is a loop over the groups, in which the thread computes again what
+// it needs, from memory that is in a cache by then.
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

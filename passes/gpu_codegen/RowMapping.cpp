@@ -94,15 +94,16 @@ static void repeatForSharedReads(KernelMapping &plan) {
   }
 }
 
-/// Threads of a block that share a row. With more than half of a block's most threads, only one
-/// block would run at a time on a multiprocessor, which waits for memory while it reduces.
-static int64_t threadsOfRow(const RowMapping &rows, int64_t most) {
+/// Threads that share a row. With more than half of a block's most threads, only one block would
+/// run at a time on a multiprocessor, which waits for memory while it reduces.
+static int64_t threadsOfRow(const RowMapping &rows) {
   int64_t elements = kPreferredElements;
   auto threads = [&] {
     int64_t groups = std::max<int64_t>(1, elements / rows.width);
     return int64_t(llvm::alignTo(llvm::divideCeil(rows.groups(), groups), kWarpThreads));
   };
-  if (threads() > most / 2 && threads() <= most)
+  int64_t ofBlock = threads() * rows.columns;
+  if (ofBlock > kMostThreads / 2 && ofBlock <= kMostThreads)
     elements *= 2;
   return threads();
 }
@@ -117,7 +118,7 @@ static void shareRows(KernelMapping &plan) {
   if (rows.region.length() <= kWarpRow)
     rows.sharers = std::min<int64_t>(kWarpThreads, llvm::PowerOf2Ceil(groups));
   else
-    rows.sharers = threadsOfRow(rows, most);
+    rows.sharers = threadsOfRow(rows);
   while (rows.sharers >= kWarpThreads && rows.sharers < groups &&
          count * rows.sharers < kEnoughThreads)
     rows.sharers *= 2;
