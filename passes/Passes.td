@@ -1290,8 +1290,9 @@ def GroupRowsPass : Pass<"plan-group-rows", "::mlir::func::FuncOp"> {
     In cuda functions, moves reductions over the same dims and the elementwise ops that read or
     write the same rows, e.g. a softmax or a layer norm with the sum before it, into one
     `scf.execute_region`, which phase `host` lowers as one kernel. Ops may see the rows through
-    reshapes and transposes. Buffers that only these ops use move into the region and get no place
-    in the arena.
+    reshapes and transposes. The rows are contiguous, or many short ones are contiguous across rows,
+    as in a softmax over channels, or they have few elements together. Buffers that only these ops
+    use move into the region and get no place in the arena.
 
     ```mlir
     scf.execute_region no_inline {
