@@ -2,7 +2,9 @@
 
 """Compiles functions that are bound by memory, and copies, for the GPU; needs no GPU.
 
-python -m benchmarks.bandwidth.build build/bandwidth --dtypes float16
+    python -m benchmarks.bandwidth.build build/bandwidth --dtypes float16
+
+The functions are in `benchmarks.bandwidth.cases`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Final
 import torch
 
 import convoy
-from benchmarks.bandwidth.cases import CASES, COPIES, INDEX, MEGABYTES, copy_key
+from benchmarks.bandwidth.cases import CASES, COPIES, COPY, INDEX, MEGABYTES, Case, copy_key
 from convoy.compiled_model import CompiledModel
 
 __all__ = ["main"]
@@ -36,16 +38,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
     for megabytes in COPIES:
-        x = torch.zeros(megabytes << 18, dtype=torch.float32)
-        _compiled(_Copy(), (x,)).save(options.folder / f"{copy_key(megabytes)}.convoy")
+        copy = _compiled(COPY, megabytes, torch.float32)
+        copy.save(options.folder / f"{copy_key(megabytes)}.convoy")
     index = {}
     for name in options.cases:
         for dtype in options.dtypes:
             for megabytes in options.megabytes:
                 key = f"{name.replace(', ', ' ').replace(' ', '_')}-{dtype}-{megabytes}"
-                kind = _DTYPES[dtype]
-                inputs = CASES[name].arguments((megabytes << 20) // kind.itemsize, kind)
-                model = _compiled(CASES[name].module(), inputs)
+                model = _compiled(CASES[name], megabytes, _DTYPES[dtype])
                 model.save(options.folder / f"{key}.convoy")
                 index[key] = {
                     "name": name,
@@ -60,13 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-class _Copy(torch.nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.clone()
-
-
-def _compiled(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> CompiledModel:
-    return convoy.compile(module.eval(), inputs, target="cuda")
+def _compiled(case: Case, megabytes: int, dtype: torch.dtype) -> CompiledModel:
+    inputs = case.arguments((megabytes << 20) // dtype.itemsize, dtype)
+    return convoy.compile(case.module().eval(), inputs, target="cuda")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-__all__ = ["CASES", "COPIES", "INDEX", "MEGABYTES", "Case", "copy_key"]
+__all__ = ["CASES", "COPIES", "COPY", "INDEX", "MEGABYTES", "Case", "copy_key"]
 
 Shape = tuple[int, ...]
 
@@ -95,6 +95,7 @@ def _rms_norm(x: Tensor, residual: Tensor, weight: Tensor) -> Tensor:
     return (total * scale).to(x.dtype) * weight
 
 
+COPY: Final = Case(torch.clone, lambda elements: ((elements,),))
 CASES: Final = {
     "scale, shift, relu": Case(lambda x: F.relu(x * 1.5 + 0.5), _alike(1)),
     "gelu, sum": Case(lambda x, y: F.gelu(x) + y, _alike(2)),

@@ -66,7 +66,8 @@ def _nearest(
         scale = scales[dim - 2] if scales else None
         places = op(numbers[None, None], [out], scale)[0, 0].to(torch.int32)
         if torch.equal(places, torch.arange(out) * size // out) and out % size == 0:
-            times |= {dim: out // size} if out != size else {}
+            if out != size:
+                times[dim] = out // size
         elif torch.equal(places, torch.arange(out) * (size // out)):
             x = b.slice(x, dim, 0, out, size // out)
         else:

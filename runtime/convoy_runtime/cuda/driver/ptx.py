@@ -24,7 +24,7 @@ from .nvjitlink import open_nvjitlink
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-__all__ = ["PtxCompiler", "load_code", "load_ptx"]
+__all__ = ["PtxCompiler", "identity_of", "load_code", "load_ptx"]
 
 _T = TypeVar("_T")
 
@@ -123,6 +123,12 @@ def _architecture(device: Device, text: bytes) -> str:
     else that of the device."""
     only = _ONLY.search(text)
     return f"sm_{device.capability}" if only is None else only[1].decode()
+
+
+def identity_of(device: Device, sha256: str) -> str:
+    """Identifies the PTX that is compiled for a GPU: the hash of the artifact's, and whether its
+    kernels wait."""
+    return f"waits-{sha256}" if has_dependent_launch(device) else sha256
 
 
 def load_code(device: Device, code: bytes) -> Any:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from convoy_runtime._abi import pointer_array
 from convoy_runtime.artifact import Artifact
-from convoy_runtime.cuda.driver.dependent_launch import has_dependent_launch, launch_dependent
+from convoy_runtime.cuda.driver.dependent_launch import launch_dependent
 from convoy_runtime.cuda.driver.device import Device, Driver
-from convoy_runtime.cuda.driver.ptx import PtxCompiler, load_code
+from convoy_runtime.cuda.driver.ptx import PtxCompiler, identity_of, load_code
 from convoy_runtime.cuda.driver.tensor_map import tensor_map
 from convoy_runtime.errors import ArtifactError, CudaError
 from convoy_runtime.manifest import Graph, GraphKernel, kernel_member
@@ -295,6 +295,4 @@ class Kernels:
         return text.partition(":")[0] == self._identity(kernel)
 
     def _identity(self, kernel: GraphKernel) -> str:
-        """Identifies the PTX that is compiled: the artifact's, and whether its kernels wait."""
-        waits = "waits-" if has_dependent_launch(self._device) else ""
-        return waits + self._files[kernel_member(kernel.name)].sha256
+        return identity_of(self._device, self._files[kernel_member(kernel.name)].sha256)

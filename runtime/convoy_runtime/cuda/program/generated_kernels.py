@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from convoy_runtime.artifact import Artifact
-from convoy_runtime.cuda.driver.dependent_launch import has_dependent_launch
 from convoy_runtime.cuda.driver.device import Device
-from convoy_runtime.cuda.driver.ptx import PtxCompiler, load_code, load_ptx
+from convoy_runtime.cuda.driver.ptx import PtxCompiler, identity_of, load_code, load_ptx
 from convoy_runtime.cuda.driver.ptx_parts import split_ptx
 from convoy_runtime.cuda.plans.kernels import Kernels
 from convoy_runtime.cuda.plans.store import PlanStore
@@ -170,8 +169,7 @@ class GeneratedKernels:
 
     def _content(self) -> str:
         """Returns the key of the machine code in the store: the PTX that is compiled."""
-        waits = "waits-" if has_dependent_launch(self._device) else ""
-        return f"kernels {waits}{self._artifact.manifest.files[_PTX].sha256}"
+        return f"kernels {identity_of(self._device, self._artifact.manifest.files[_PTX].sha256)}"
 
 
 def _codes(plan: str) -> list[bytes]:
