@@ -151,12 +151,31 @@ LogicalResult MapKernelsPass::launchAll(MutableArrayRef<KernelMapping> plans, Op
   return success();
 }
 
+/// The mapping of a reduction: `plan`, or that of the region of `ops`, if threads that share a row
+/// can read several of its elements at once.
+static KernelMapping withVectors(KernelMapping plan, ArrayRef<Operation *> ops) {
+  if (plan.combiners.empty() || plan.columns != 0)
+    return plan;
+  std::optional<RowRegion> region = RowRegion::analyze(ops);
+  if (!region || !region->isContiguous)
+    return plan;
+  KernelMapping rows = chooseRowMapping(*region);
+  if (rows.rows->width == 1)
+    return plan;
+  rows.name = plan.name;
+  return rows;
+}
+
 LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRef prefix) {
   Absorbed absorbed = absorbFills(op);
   FailureOr<KernelMapping> plan = chooseMapping(
       op, absorbed.inits, absorbed.padding ? &*absorbed.padding : nullptr, /*epilogue=*/nullptr);
+  if (failed(plan))
+    return failure();
+  if (absorbed.fills.size() == 1)
+    *plan = withVectors(std::move(*plan), {absorbed.fills.front(), op});
   OpBuilder host(op);
-  if (failed(plan) || failed(launchAll(*plan, host, runtime, prefix)))
+  if (failed(launchAll(*plan, host, runtime, prefix)))
     return failure();
   for (linalg::FillOp fill : absorbed.fills)
     fill.erase();
@@ -166,9 +185,13 @@ LogicalResult MapKernelsPass::mapOp(linalg::LinalgOp op, Value runtime, StringRe
 
 /// The mapping of a region of `plan-group-epilogues` or `plan-group-rows`.
 static FailureOr<KernelMapping> chooseRegionMapping(scf::ExecuteRegionOp region) {
-  if (std::optional<convoy::EpilogueRegion> ops = convoy::EpilogueRegion::match(region))
-    return chooseMapping(ops->reduction, ops->fill.getInputs()[0],
-                         /*padding=*/nullptr, ops->epilogue);
+  if (std::optional<convoy::EpilogueRegion> ops = convoy::EpilogueRegion::match(region)) {
+    FailureOr<KernelMapping> plan = chooseMapping(ops->reduction, ops->fill.getInputs()[0],
+                                                  /*padding=*/nullptr, ops->epilogue);
+    if (failed(plan))
+      return failure();
+    return withVectors(std::move(*plan), {ops->fill, ops->reduction, ops->epilogue});
+  }
   if (std::optional<convoy::RowRegion> rows = convoy::RowRegion::match(region))
     return chooseRowMapping(*rows);
   return region.emitOpError(

@@ -100,21 +100,23 @@ func.func @pad_rows(%x: memref<5x7xf32>, %out: memref<8x7xf32>) attributes {tcp.
 
 // -----
 
-// A reduction: the fill is the initial value, and as many warps share a row as have all its loads in
-// flight at once, eight in each thread. Their sums are added in shared memory. The initial value of a
-// sum is not in memory, so it is not counted.
+// A reduction: the fill is the initial value. The threads of a block share a row, of which each reads
+// 16 bytes at a time. Their sums are added in shared memory. The initial value of a sum is not in
+// memory, so it is not counted.
 // CHECK: bytes = 128128 : i64, location = "{{.*}}", name = "row_sums_reduce_add_0"
 // CHECK-LABEL: func @row_sums
-// CHECK: cudnn_backend.launch_kernel {{.*}} grid [32, 1, 1] block [128, 1, 1]
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [32, 1, 1] block [256, 1, 1]
 // CHECK-NOT: cudnn_backend.launch_kernel
-// CHECK: gpu.func @row_sums_reduce_add_0({{.*}}) workgroup(%[[SUMS:.*]] : memref<4xf32, #gpu.address_space<workgroup>>)
+// CHECK: gpu.func @row_sums_reduce_add_0({{.*}}) workgroup(%[[SUMS:.*]] : memref<8xf32, #gpu.address_space<workgroup>>)
 // CHECK-NOT: scf.for
-// CHECK-COUNT-8: memref.load %arg0
+// CHECK: vector.load %arg0{{.*}} : memref<32000xf32>, vector<4xf32>
+// CHECK-NOT: load %arg0
 // CHECK: arith.select
 // CHECK-COUNT-5: gpu.shuffle xor
 // CHECK: memref.store %{{.*}}, %[[SUMS]]
 // CHECK: gpu.barrier
-// CHECK-COUNT-4: memref.load %[[SUMS]]
+// CHECK: memref.load %[[SUMS]]
+// CHECK-COUNT-5: gpu.shuffle xor
 // CHECK: memref.store %{{.*}}, %arg1
 func.func @row_sums(%x: memref<32x1000xf32>, %out: memref<32xf32>) attributes {tcp.target = "cuda"} {
   %zero = arith.constant 0.0 : f32
@@ -124,6 +126,43 @@ func.func @row_sums(%x: memref<32x1000xf32>, %out: memref<32xf32>) attributes {t
   ^bb0(%a: f32, %o: f32):
     %r = arith.addf %o, %a : f32
     linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+// Rows of 64 elements of f16: eight threads share one, each of which reads 16 bytes. The mean is the
+// epilogue of one of them.
+// CHECK-LABEL: func @short_rows
+// CHECK: cudnn_backend.launch_kernel {{.*}} grid [32, 1, 1] block [256, 1, 1]
+// CHECK: gpu.func @short_rows_reduce_cast_add_mul_cast_0
+// CHECK: vector.load %arg0{{.*}} : memref<65536xf16>, vector<8xf16>
+// CHECK-COUNT-3: gpu.shuffle xor
+// CHECK-NOT: gpu.shuffle
+// CHECK: scf.if
+// CHECK-NEXT: memref.store %{{.*}}, %arg1
+func.func @short_rows(%x: memref<1024x64xf16>, %out: memref<1024xf16>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  %part = arith.constant 0.015625 : f32
+  %sums = memref.alloc() : memref<1024xf32>
+  scf.execute_region no_inline {
+    linalg.fill ins(%zero : f32) outs(%sums : memref<1024xf32>)
+    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+        ins(%x : memref<1024x64xf16>) outs(%sums : memref<1024xf32>) {
+    ^bb0(%a: f16, %o: f32):
+      %w = arith.extf %a : f16 to f32
+      %r = arith.addf %o, %w : f32
+      linalg.yield %r : f32
+    }
+    linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%sums : memref<1024xf32>) outs(%out : memref<1024xf16>) {
+    ^bb0(%a: f32, %o: f16):
+      %m = arith.mulf %a, %part : f32
+      %r = arith.truncf %m : f32 to f16
+      linalg.yield %r : f16
+    }
+    scf.yield
   }
   return
 }
