@@ -53,10 +53,12 @@ def position_of_extremum(b: Builder, x: ir.Value, dim: int, *, largest: bool) ->
         nan = b.compare("ne", x, x)
         found = b.select(found, found, nan)
     count = kind.shape[dim]
+    # Kernels read and compare twice as many positions of 32 bits at a time.
+    dtype = torch.int32 if count <= torch.iinfo(torch.int32).max else torch.int64
     # The first position is the largest of the negated ones.
-    numbers = b.unary(tcp.NegOp, numbers_along(b, count, kind.rank, dim))
-    first = b.select(found, numbers, b.scalar(-count, torch.int64, kind.rank))
-    return b.unary(tcp.NegOp, b.reduce(tcp.ReduceMaxOp, first, [dim]))
+    numbers = b.unary(tcp.NegOp, b.cast(numbers_along(b, count, kind.rank, dim), dtype))
+    first = b.select(found, numbers, b.scalar(-count, dtype, kind.rank))
+    return b.cast(b.unary(tcp.NegOp, b.reduce(tcp.ReduceMaxOp, first, [dim])), torch.int64)
 
 
 @converts("aten.argmax", "aten.argmin")
