@@ -41,7 +41,8 @@ def Tcp_IndexSelectOp : Tcp_IndexOp<"index_select"> {
     `dim` and `b...` those after it (aten.index_select, aten.embedding, numpy.take). Indices are
     signed. Where an index is negative or not below the size of `dim`, the result is NaN for floats,
     false for i1, 128 for ui8 and the smallest number of other integers; nothing outside of the
-    input is read.
+    input is read. With `in_bounds`, which promises that there is no such index, the result for one
+    is an element of the input.
 
     **Constraints**
 
@@ -52,6 +53,7 @@ def Tcp_IndexSelectOp : Tcp_IndexOp<"index_select"> {
     %y = tcp.index_select %table, %ids {dim = 0 : index} : tensor<30522x768xf32>, tensor<1x128xi64> -> tensor<1x128x768xf32>
     ```
   }];
+  let arguments = (ins Tcp_Tensor:$input, Tcp_IndexTensor:$indices, IndexAttr:$dim, UnitAttr:$in_bounds);
 }
 
 def Tcp_GatherOp : Tcp_IndexOp<"gather"> {

@@ -27,8 +27,9 @@ Value outOfRange(OpBuilder &builder, Location loc, Type type) {
       IntegerAttr::get(type, bits == 1 ? APInt::getZero(1) : APInt::getSignedMinValue(bits)));
 }
 
-/// Loads `input` at the loop indices of the input's dims, but at `index` in `dim`.
-Value loadAt(OpBuilder &builder, Location loc, Value input, int64_t dim, Value index,
+/// Loads `input` at the loop indices of the input's dims, but at `index` in `dim`, which may be out
+/// of range unless it is `inBounds`.
+Value loadAt(OpBuilder &builder, Location loc, Value input, int64_t dim, Value index, bool inBounds,
              function_ref<int64_t(int64_t)> loopOf) {
   Type indexType = builder.getIndexType();
   Value position = arith::IndexCastOp::create(builder, loc, indexType, index);
@@ -42,6 +43,8 @@ Value loadAt(OpBuilder &builder, Location loc, Value input, int64_t dim, Value i
                        builder, loc, arith::MaxSIOp::create(builder, loc, position, zero), last)
                        .getResult());
   Value element = tensor::ExtractOp::create(builder, loc, input, indices);
+  if (inBounds)
+    return element;
   // A negative index is a large unsigned one.
   Value inRange = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, position, last);
   return arith::SelectOp::create(builder, loc, inRange, element,
@@ -79,6 +82,7 @@ struct IndexSelectPattern : public OpConversionPattern<tcp::IndexSelectOp> {
         op, parallelGeneric(rewriter, op.getLoc(), type, adaptor.getIndices(), map,
                             [&](OpBuilder &inner, Location loc, ValueRange args) {
                               return loadAt(inner, loc, adaptor.getInput(), dim, args[0],
+                                            op.getInBounds(),
                                             [&](int64_t i) { return i < dim ? i : i + count - 1; });
                             }));
     return success();
@@ -95,7 +99,8 @@ struct GatherPattern : public OpConversionPattern<tcp::GatherOp> {
     rewriter.replaceOp(op, broadcastGeneric(rewriter, op.getLoc(), type, adaptor.getIndices(),
                                             [&](OpBuilder &inner, Location loc, ValueRange args) {
                                               return loadAt(inner, loc, adaptor.getInput(), dim,
-                                                            args[0], [](int64_t i) { return i; });
+                                                            args[0], /*inBounds=*/false,
+                                                            [](int64_t i) { return i; });
                                             }));
     return success();
   }

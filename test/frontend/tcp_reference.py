@@ -435,8 +435,9 @@ def _filled(x: Tensor, valid: Tensor) -> Tensor:
     return torch.where(valid, x, torch.tensor(fill, dtype=x.dtype))
 
 
-def _index_select(x: Tensor, indices: Tensor, dim: int) -> Tensor:
+def _index_select(x: Tensor, indices: Tensor, dim: int, *, in_bounds: bool = False) -> Tensor:
     valid = (indices >= 0) & (indices < x.shape[dim])
+    assert not in_bounds or valid.all()
     flat = torch.where(valid, indices, 0).long().reshape(-1)
     shape = (*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :])
     last = valid.reshape(valid.shape + (1,) * (x.dim() - 1 - dim))

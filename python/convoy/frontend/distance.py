@@ -52,7 +52,9 @@ def pdist(b: Builder, call: Call) -> ir.Value:
     count = type_of(wide).shape[0]
     pairs = torch.triu_indices(count, count, 1, dtype=torch.int32)
     left, right = (
-        select_along(b, wide, b.weight(f"pairs_of_{count}_{side}", places.contiguous()), 0)
+        select_along(
+            b, wide, b.weight(f"pairs_of_{count}_{side}", places.contiguous()), 0, in_bounds=True
+        )
         for side, places in enumerate(pairs)
     )
     norm = norm_over(b, b.binary(tcp.SubOp, left, right), [1], order)

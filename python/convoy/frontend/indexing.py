@@ -22,11 +22,14 @@ from convoy.frontend._types import TensorType
 __all__ = ["flat_position", "from_end", "select_along"]
 
 
-def select_along(b: Builder, x: ir.Value, indices: ir.Value, dim: int) -> ir.Value:
-    """`tcp.index_select`: `dim` of `x` is replaced by the dims of `indices`."""
+def select_along(
+    b: Builder, x: ir.Value, indices: ir.Value, dim: int, *, in_bounds: bool = False
+) -> ir.Value:
+    """`tcp.index_select`: `dim` of `x` is replaced by the dims of `indices`. Indices that the
+    frontend computes are `in_bounds`."""
     kind = type_of(x)
     shape = (*kind.shape[:dim], *type_of(indices).shape, *kind.shape[dim + 1 :])
-    return b.emit(tcp.IndexSelectOp, TensorType(shape, kind.dtype), x, indices, dim=dim)
+    return b.emit(tcp.IndexSelectOp, TensorType(shape, kind.dtype), x, indices, dim=dim, in_bounds=in_bounds)
 
 
 def from_end(b: Builder, indices: ir.Value, size: int) -> ir.Value:

@@ -29,6 +29,8 @@ __all__: list[str] = []
 aten = torch.ops.aten
 #: More taps than these are a product with a dense matrix.
 _MOST_TAPS = 16
+#: Taps of a dim whose sums are computed in one kernel with those of the other dims.
+_FUSED_TAPS = 2
 
 
 _NEAREST = [
@@ -72,7 +74,7 @@ def _nearest(
             x = b.slice(x, dim, 0, out, size // out)
         else:
             name = f"nearest{'_exact' if is_exact else ''}_{size}_to_{out}"
-            x = select_along(b, x, b.weight(name, places), dim)
+            x = select_along(b, x, b.weight(name, places), dim, in_bounds=True)
     return stretch(b, x, times) if times else x
 
 
@@ -109,15 +111,19 @@ def _resize(
             "round the result"
         )
         raise Unsupported(msg)
+    x = b.wide(x)
     for dim in range(2, type_of(x).rank):
         size, out = type_of(x).shape[dim], call.result.shape[dim]
         scale = scales[dim - 2] if scales else None
-        x = _along(b, x, dim, _matrix(mode, size, out, align_corners, scale), mode)
-    return x
+        x = _along(b, x, dim, _matrix(mode, size, out, align_corners, scale), mode, dtype)
+    return b.cast(x, dtype)
 
 
-def _along(b: Builder, x: ir.Value, dim: int, matrix: Tensor, mode: str) -> ir.Value:
-    """The product of `matrix` (out x size) and dim `dim` of `x`."""
+def _along(
+    b: Builder, x: ir.Value, dim: int, matrix: Tensor, mode: str, dtype: torch.dtype
+) -> ir.Value:
+    """The product of `matrix` (out x size) and dim `dim` of `x`. A dense matrix has the dtype
+    `dtype`, to which its product is rounded, as a sum of many taps is."""
     out, size = matrix.shape
     if torch.equal(matrix, torch.eye(size, dtype=matrix.dtype)[:out]) and out == size:
         return x
@@ -125,22 +131,21 @@ def _along(b: Builder, x: ir.Value, dim: int, matrix: Tensor, mode: str) -> ir.V
     name = f"resize_{mode}_{size}_to_{out}"
     count = int((matrix != 0).sum(1).max())
     if count > _MOST_TAPS:
-        weight = b.weight(name, matrix.to(kind.dtype))
+        weight = b.weight(name, matrix.to(dtype))
         before, after = kind.shape[:dim], kind.shape[dim + 1 :]
-        rows = b.reshape(x, (math.prod(before), size, math.prod(after)))
-        return b.reshape(b.matmul(weight, rows), (*before, out, *after))
+        rows = b.reshape(b.cast(x, dtype), (math.prod(before), size, math.prod(after)))
+        return b.wide(b.reshape(b.matmul(weight, rows), (*before, out, *after)))
     places, weights = _taps(matrix, count)
     total: ir.Value | None = None
-    wide = b.wide(x)
-    dtype = type_of(wide).dtype
     for tap in range(count):
         place = b.weight(f"{name}_at_{tap}", places[tap].to(torch.int32))
-        factor = b.weight(f"{name}_by_{tap}", weights[tap].to(dtype))
+        factor = b.weight(f"{name}_by_{tap}", weights[tap].to(kind.dtype))
         factor = b.reshape(factor, (out, *(1,) * (kind.rank - 1 - dim)))
-        term = b.binary(tcp.MulOp, select_along(b, wide, place, dim), factor)
+        term = b.binary(tcp.MulOp, select_along(b, x, place, dim, in_bounds=True), factor)
         total = term if total is None else b.binary(tcp.AddOp, total, term)
     assert total is not None
-    return b.cast(total, kind.dtype)
+    # The sums of many taps are a kernel for each dim, with a tensor between them.
+    return total if count <= _FUSED_TAPS else b.wide(b.cast(total, dtype))
 
 
 def _taps(matrix: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -133,7 +133,7 @@ def unfold(b: Builder, call: Call) -> ir.Value:
     windows = call.result.shape[dim]
     positions = torch.arange(windows)[:, None] * step + torch.arange(size)
     indices = b.weight(f"windows_{windows}_{size}_{step}", positions)
-    y = select_along(b, x, indices, dim)
+    y = select_along(b, x, indices, dim, in_bounds=True)
     perm = [each for each in range(kind.rank + 1) if each != dim + 1]
     return b.transpose(y, [*perm, dim + 1])
 
