@@ -8,6 +8,7 @@
 #include "passes/Passes.h"
 #include "passes/kernels/AttentionKernels.h"
 #include "passes/kernels/Conv1x1WgmmaKernels.h"
+#include "passes/kernels/ConvFewFiltersKernels.h"
 #include "passes/kernels/ConvKernels.h"
 #include "passes/kernels/ConvNarrowKernels.h"
 #include "passes/kernels/ConvTmaKernels.h"
@@ -125,10 +126,17 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
   std::optional<ConvGraph> form = matchConvGraph(graph, allowTf32, reason);
   if (!form)
     return {};
+  bool isWhole = form->isDepthwise() || form->hasWholePieces();
+  if (form->hasFewFilters()) {
+    Offer offer = {convFewFiltersVariants(*form, reason), true};
+    if (isWhole)
+      llvm::append_range(offer.variants, offerWholePieces(*form, reason).variants);
+    return offer;
+  }
   SmallVector<Variant, 0> narrow;
   if (form->isNarrow())
     narrow = convNarrowVariants(*form, reason);
-  if (!form->isDepthwise() && !form->hasWholePieces())
+  if (!isWhole)
     return {std::move(narrow), true};
   Offer offer = offerWholePieces(*form, reason);
   llvm::append_range(offer.variants, narrow);

@@ -50,6 +50,16 @@ bool ConvGraph::isNarrow() const {
          op.getX().getType().getShape()[1] <= kMostNarrowChannels && columns() % 8 == 0;
 }
 
+bool ConvGraph::hasFewFilters() const {
+  cudnn::ConvolutionOp op = conv;
+  ArrayRef<int64_t> x = op.getX().getType().getShape(), y = op.getY().getType().getShape();
+  // cuDNN's tensor core kernels have tiles of 16 filters and more, of whole pieces.
+  int64_t most = y[1] % channelsOfPiece() == 0 ? 8 : kMostFewFilters;
+  return !hasGroups() && !element().isF32() && spatialRank() == 2 &&
+         x[1] % channelsOfPiece() == 0 && x[1] > kMostNarrowChannels && y[1] <= most &&
+         y[2] * y[3] >= kLeastPixels;
+}
+
 Type ConvGraph::element() const {
   return cudnn::ConvolutionOp(conv).getX().getType().getElementType();
 }
@@ -129,7 +139,7 @@ bool Matcher::matchConv(Operation &op) {
       !isa<BlockArgument>(form.conv.getW()))
     return refuse(
         "input and filter are not two arguments of the same type in packed channels-last memory");
-  if (!form.isDepthwise() && !form.isNarrow() && !form.hasWholePieces())
+  if (!form.isDepthwise() && !form.isNarrow() && !form.hasFewFilters() && !form.hasWholePieces())
     return refuse("channels are not a multiple of " + Twine(form.channelsOfPiece()));
   return true;
 }

@@ -13,6 +13,9 @@ namespace convoy {
 /// Most channels of conv_narrow.cu.
 inline constexpr int64_t kMostNarrowChannels = 16;
 
+/// Most filters of conv_few_filters.cu, and fewest pixels of a result, which few tiles would have.
+inline constexpr int64_t kMostFewFilters = 16, kLeastPixels = 256;
+
 /// A convolution and its epilogue.
 struct ConvGraph : Epilogue {
   cudnn::ConvolutionOp conv;
@@ -26,11 +29,14 @@ struct ConvGraph : Epilogue {
   /// Whether each channel of the result is a sum over a part of the channels of the input.
   bool hasGroups() const;
   /// The number of channels in 16 bytes, and whether channels and filters are multiples of it. All
-  /// kernels but those for depthwise convolutions and for few channels copy 16 bytes at a time.
+  /// kernels but those for depthwise convolutions, few channels and few filters copy 16 bytes at a time.
   int64_t channelsOfPiece() const;
   bool hasWholePieces() const;
   /// Whether it has few channels, for conv_narrow.cu: without groups, in 16-bit floats.
   bool isNarrow() const;
+  /// Whether it has few filters, for conv_few_filters.cu: over two spatial dims, without groups, in
+  /// 16-bit floats, with channels that are whole pieces.
+  bool hasFewFilters() const;
   /// The element type of input and filter.
   mlir::Type element() const;
   /// Whether it is the product of all pixels and the filters: one tap, no stride, no padding.

@@ -181,6 +181,55 @@ struct ConvNarrowShared {
   }
 };
 
+/// conv_few_filters.cu: like conv.cu, for few filters over two spatial dims.
+struct ConvFewFiltersArguments {
+  int images, height, width, channels;  ///< x
+  int outHeight, outWidth, outChannels; ///< y
+  int tapsH, tapsW, strideH, strideW, padH, padW, dilationH, dilationW;
+  int tileH, tileW; ///< pixels of the result per tile
+  int whole; ///< whether a pixel's products with all taps are computed together, or only those of a
+             ///< row of the window at a time
+  int warps; ///< warps per block
+  int blocks; ///< blocks, each of which computes several tiles
+  EpilogueArguments epilogue;
+};
+/// Channels of a step of the sum, and steps whose pieces are read at once.
+constexpr int kFewFiltersStep = 32, kFewFiltersStepsAtOnce = 4;
+/// Largest number of columns, whose sums are in registers.
+constexpr int kFewFiltersMostColumns = 256;
+
+/// Shared memory of conv_few_filters.cu: the filters, and the products of a tile's pixels of the
+/// image with the columns: filters and taps.
+struct ConvFewFiltersShared {
+  const ConvFewFiltersArguments &conv;
+
+  constexpr bool isWhole() const { return conv.whole != 0; }
+  /// Rows of the window whose products are computed together, and how often.
+  constexpr int tapsTogether() const { return isWhole() ? conv.tapsH : 1; }
+  constexpr int turns() const { return isWhole() ? 1 : conv.tapsH; }
+  constexpr int columns() const { return tapsTogether() * conv.tapsW * conv.outChannels; }
+  /// Matrices of eight columns.
+  constexpr int matrices() const { return (columns() + 7) / 8; }
+  constexpr int steps() const { return (conv.channels + kFewFiltersStep - 1) / kFewFiltersStep; }
+  constexpr int tilesH() const { return (conv.outHeight + conv.tileH - 1) / conv.tileH; }
+  constexpr int tilesW() const { return (conv.outWidth + conv.tileW - 1) / conv.tileW; }
+  /// Pixels of the image whose products are computed together.
+  constexpr int patchH() const {
+    return isWhole() ? (conv.tileH - 1) * conv.strideH + (conv.tapsH - 1) * conv.dilationH + 1
+                     : conv.tileH;
+  }
+  constexpr int patchW() const {
+    return (conv.tileW - 1) * conv.strideW + (conv.tapsW - 1) * conv.dilationW + 1;
+  }
+  /// Groups of 16 pixels.
+  constexpr int groups() const { return (patchH() * patchW() + 15) / 16; }
+  /// Distance of a pixel's products from those of the next pixel, in floats: an odd number, so that
+  /// they are in different banks.
+  constexpr int pitch() const { return columns() | 1; }
+  constexpr int filterBytes() const { return turns() * steps() * matrices() * 32 * 16; }
+  constexpr int allBytes() const { return filterBytes() + groups() * 16 * pitch() * 4; }
+};
+
 /// depthwise.cu: y[n, p, c] = epilogue(sum over taps of x * w[c], bias[c], scale[c],
 /// residual[n, p, c]).
 struct DepthwiseArguments {

@@ -568,6 +568,22 @@ def build(name: str):
             nn.Conv3d(3, 48, (2, 3, 5), (2, 1, 3), (1, 0, 3), (1, 2, 1)),
             [(2, 3, 7, 19, 33)],
         ),
+        # Few filters: the last layers of a decoder, of diffusion, of super-resolution and of a
+        # network for masks; filters, strides and dilation that differ.
+        "few_decoder": (nn.Conv2d(128, 3, 3, padding=1), [(2, 128, 64, 67)]),
+        "few_diffusion": (nn.Conv2d(320, 4, 3, padding=1), [(1, 320, 32, 32)]),
+        "few_resolution": (nn.Conv2d(64, 3, 9, padding=4), [(1, 64, 61, 70)]),
+        "few_tanh": (nn.Sequential(nn.Conv2d(64, 3, 7, padding=3), nn.Tanh()), [(1, 64, 64, 64)]),
+        "few_mask": (nn.Sequential(nn.Conv2d(24, 1, 1), nn.Sigmoid()), [(4, 24, 63, 65)]),
+        "few_eight": (nn.Sequential(nn.Conv2d(40, 8, 3), nn.ReLU()), [(3, 40, 35, 33)]),
+        "few_twelve": (
+            Residual(nn.Conv2d(72, 12, 2, padding=1)),
+            [(2, 72, 30, 31), (2, 12, 31, 32)],
+        ),
+        "few_uneven": (
+            nn.Conv2d(48, 7, (3, 5), (2, 1), (1, 3), (1, 2)),
+            [(2, 48, 63, 41)],
+        ),
     }
     module, shapes = table[name]
     inputs = tuple(torch.randn(shape) for shape in shapes)
@@ -621,9 +637,11 @@ CASES = (
     "narrow_r3d", "narrow_swish", "narrow_hardswish", "narrow_gelu", "narrow_vgg", "narrow_7x7",
     "narrow_patches", "narrow_filters", "narrow_residual", "narrow_one", "narrow_six",
     "narrow_twelve", "narrow_uneven",
+    "few_decoder", "few_diffusion", "few_resolution", "few_tanh", "few_mask", "few_eight",
+    "few_twelve", "few_uneven",
 )  # fmt: skip
-#: cuDNN pools no bfloat16; kernels for GELU, tanh, attention, products of many rows and few channels
-#: have no float32.
+#: cuDNN pools no bfloat16; kernels for GELU, tanh, attention, products of many rows, few channels and
+#: few filters have no float32.
 OWN_DTYPES = {
     "mean": ("float16", "float32"),
     "gelu": ("float16", "bfloat16"),
@@ -631,6 +649,7 @@ OWN_DTYPES = {
     "product": ("float16", "bfloat16"),
     "attention": ("float16", "bfloat16"),
     "narrow": ("float16", "bfloat16"),
+    "few": ("float16", "bfloat16"),
 }
 PAIRS = [
     (name, dtype) for name in CASES for dtype in OWN_DTYPES.get(name.partition("_")[0], DTYPES)
