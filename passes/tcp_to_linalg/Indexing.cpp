@@ -171,12 +171,17 @@ private:
           Value zero = arith::ConstantIntOp::create(inner, loc, 0, 64);
           Value updated =
               arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::sge, args[0], zero);
+          // No value in memory makes a kernel read elsewhere, even if the kernel before it has not run,
+          // as when the program is profiled.
+          Value most =
+              arith::ConstantIntOp::create(inner, loc, shapeOf(op.getUpdates())[dim] - 1, 64);
+          Value number = arith::MinSIOp::create(
+              inner, loc, arith::MaxSIOp::create(inner, loc, args[0], zero), most);
           SmallVector<Value> at;
           for (int64_t i = 0; i < type.getRank(); ++i)
             at.push_back(i != dim ? linalg::IndexOp::create(inner, loc, i).getResult()
-                                  : arith::IndexCastOp::create(
-                                        inner, loc, inner.getIndexType(),
-                                        arith::MaxSIOp::create(inner, loc, args[0], zero))
+                                  : arith::IndexCastOp::create(inner, loc, inner.getIndexType(),
+                                                               number)
                                         .getResult());
           Value update = tensor::ExtractOp::create(inner, loc, updates, at);
           return arith::SelectOp::create(inner, loc, updated, update, args[1]).getResult();

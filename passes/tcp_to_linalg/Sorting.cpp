@@ -36,6 +36,11 @@ struct Integers {
   Value cast(Type type, Value value) const {
     return arith::IndexCastOp::create(builder, loc, type, value);
   }
+  /// A position that was read from memory as an index below `size`: no value makes a kernel read
+  /// elsewhere, even if the kernel before it has not run, as when the program is profiled.
+  Value place(Value position, int64_t size) const {
+    return make<arith::MinUIOp>(cast(builder.getIndexType(), position), index(size - 1));
+  }
 };
 
 /// A signed integer in the order of an element: of 64 bits if the element has them, else of 32. All
@@ -224,7 +229,7 @@ private:
           Value element = args[0];
           if (before)
             element = tensor::ExtractOp::create(
-                inner, loc, x, ValueRange{row, ints.cast(inner.getIndexType(), args[0])});
+                inner, loc, x, ValueRange{row, ints.place(args[0], type.getDimSize(1))});
           return keyOf(ints, orderOf(ints, element, op.getDescending()), ints.cast(i64, place),
                        lower);
         });
@@ -239,7 +244,7 @@ private:
             return place;
           Value row = linalg::IndexOp::create(inner, loc, 0);
           return tensor::ExtractOp::create(inner, loc, before,
-                                           ValueRange{row, ints.cast(inner.getIndexType(), place)})
+                                           ValueRange{row, ints.place(place, type.getDimSize(1))})
               .getResult();
         });
   }

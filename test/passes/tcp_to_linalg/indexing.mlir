@@ -70,14 +70,18 @@ func.func @scatter_cuda(%x: tensor<5x4xf32>, %i: tensor<3x1xi64>, %u: tensor<3x4
   return %0 : tensor<5x4xf32>
 }
 
-// The number of the last update is found once for each row.
+// The number of the last update is found once for each row. As an index it has bounds, whatever is in
+// memory.
 // CHECK-LABEL: func.func @scatter_set_cuda
 // CHECK-SAME: (%[[X:.*]]: tensor<5x4xf32>, %[[I:.*]]: tensor<3x1xi64>, %[[U:.*]]: tensor<3x4xf32>)
 // CHECK: %[[NONE:.*]] = linalg.fill ins(%c-1_i64 : i64) outs(%{{.*}} : tensor<5x1xi64>)
 // CHECK: %[[LAST:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[I]] : {{.*}}) outs(%[[NONE]] : tensor<5x1xi64>)
 // CHECK: linalg.index 2
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]} ins(%[[LAST]], %[[X]] : {{.*}})
-// CHECK: %[[UPDATE:.*]] = tensor.extract %[[U]]
+// CHECK: %[[NUMBER:.*]] = arith.maxsi %{{.*}}, %c0_i64
+// CHECK: %[[BELOW:.*]] = arith.minsi %[[NUMBER]], %c2_i64
+// CHECK: %[[ROW:.*]] = arith.index_cast %[[BELOW]] : i64 to index
+// CHECK: %[[UPDATE:.*]] = tensor.extract %[[U]][%[[ROW]]
 // CHECK: arith.select %{{.*}}, %[[UPDATE]], %{{.*}} : f32
 func.func @scatter_set_cuda(%x: tensor<5x4xf32>, %i: tensor<3x1xi64>, %u: tensor<3x4xf32>) -> tensor<5x4xf32> attributes {tcp.target = "cuda"} {
   %0 = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "set"} : tensor<5x4xf32>, tensor<3x1xi64>, tensor<3x4xf32> -> tensor<5x4xf32>
