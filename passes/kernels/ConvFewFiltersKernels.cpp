@@ -110,6 +110,10 @@ SmallVector<Variant, 0> convFewFiltersVariants(const ConvGraph &form, std::strin
   ConvFewFiltersArguments shape = {};
   shape.images = word(x[0]);
   form.setSizes(shape);
+  if (form.spatialRank() == 3) { // a product: slices are further rows
+    shape.height *= word(x[2]);
+    shape.outHeight *= word(y[2]);
+  }
   shape.outChannels = word(y[1]);
   shape.epilogue = form.epilogue();
   SmallVector<Candidate> candidates = candidatesOf(shape);

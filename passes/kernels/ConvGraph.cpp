@@ -55,9 +55,9 @@ bool ConvGraph::hasFewFilters() const {
   ArrayRef<int64_t> x = op.getX().getType().getShape(), y = op.getY().getType().getShape();
   // cuDNN's tensor core kernels have tiles of 16 filters and more, of whole pieces.
   int64_t most = y[1] % channelsOfPiece() == 0 ? 8 : kMostFewFilters;
-  return !hasGroups() && !element().isF32() && spatialRank() == 2 &&
+  return !hasGroups() && !element().isF32() && (spatialRank() == 2 || isProduct()) &&
          x[1] % channelsOfPiece() == 0 && x[1] > kMostNarrowChannels && y[1] <= most &&
-         y[2] * y[3] >= kLeastPixels;
+         llvm::product_of(y.drop_front(2)) >= kLeastPixels;
 }
 
 Type ConvGraph::element() const {

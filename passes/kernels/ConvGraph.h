@@ -34,8 +34,8 @@ struct ConvGraph : Epilogue {
   bool hasWholePieces() const;
   /// Whether it has few channels, for conv_narrow.cu: without groups, in 16-bit floats.
   bool isNarrow() const;
-  /// Whether it has few filters, for conv_few_filters.cu: over two spatial dims, without groups, in
-  /// 16-bit floats, with channels that are whole pieces.
+  /// Whether it has few filters, for conv_few_filters.cu: over two spatial dims, or three if it is a
+  /// product, without groups, in 16-bit floats, with channels that are whole pieces.
   bool hasFewFilters() const;
   /// The element type of input and filter.
   mlir::Type element() const;

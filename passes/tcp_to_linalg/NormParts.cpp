@@ -71,8 +71,7 @@ std::optional<NormParts> columnPartsOf(RankedTensorType type, ArrayRef<int64_t> 
 } // namespace
 
 std::optional<NormParts> convoy::normPartsOf(RankedTensorType type, ArrayRef<int64_t> dims) {
-  constexpr int64_t kLeastBytes = 16, kLeastCachedBytes = 4, kCachedBytes = 8 << 20,
-                    kLeastPart = 256, kPart = 1 << 10, kMostPart = 1 << 13, kEnoughParts = 1 << 14;
+  constexpr int64_t kLeastPart = 256, kPart = 1 << 10, kMostPart = 1 << 13, kEnoughParts = 1 << 14;
   ArrayRef<int64_t> shape = type.getShape();
   int64_t length = 1, rows = 1, adjacent = 1;
   bool isContiguous = true;
@@ -87,9 +86,7 @@ std::optional<NormParts> convoy::normPartsOf(RankedTensorType type, ArrayRef<int
   }
   if (adjacent == 1 && !isContiguous)
     return columnPartsOf(type, dims, rows, length);
-  int64_t bytes = type.getElementTypeBitWidth() / 8;
-  if (length <= (isContiguous ? mostOfBlock(rows) : kLongInterleavedRow) ||
-      adjacent * bytes < (rows * length * bytes > kCachedBytes ? kLeastBytes : kLeastCachedBytes))
+  if (length <= (isContiguous ? mostOfBlock(rows) : kLongInterleavedRow))
     return std::nullopt;
 
   int64_t most = kPart;

@@ -24,8 +24,7 @@ struct NormParts {
 
 /// Divides rows that one block would not reduce well, on a GPU: each part is a short row, whose
 /// statistics take one kernel that reads it once, and few parts are left to combine. Returns
-/// nullopt for other rows, and for large inputs where neighboring elements of a row are less than
-/// 16 bytes, because the parts would read memory more than once.
+/// nullopt for other rows.
 std::optional<NormParts> normPartsOf(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> dims);
 
 } // namespace convoy

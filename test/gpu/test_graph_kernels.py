@@ -580,6 +580,7 @@ def build(name: str):
             Residual(nn.Conv2d(72, 12, 2, padding=1)),
             [(2, 72, 30, 31), (2, 12, 31, 32)],
         ),
+        "few_volume": (nn.Conv3d(32, 3, 1), [(1, 32, 17, 18, 19)]),
         "few_uneven": (
             nn.Conv2d(48, 7, (3, 5), (2, 1), (1, 3), (1, 2)),
             [(2, 48, 63, 41)],
@@ -638,7 +639,7 @@ CASES = (
     "narrow_patches", "narrow_filters", "narrow_residual", "narrow_one", "narrow_six",
     "narrow_twelve", "narrow_uneven",
     "few_decoder", "few_diffusion", "few_resolution", "few_tanh", "few_mask", "few_eight",
-    "few_twelve", "few_uneven",
+    "few_twelve", "few_volume", "few_uneven",
 )  # fmt: skip
 #: cuDNN pools no bfloat16; kernels for GELU, tanh, attention, products of many rows, few channels and
 #: few filters have no float32.

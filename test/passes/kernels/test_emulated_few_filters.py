@@ -87,6 +87,7 @@ CASES = {
     "eight": Conv((1, 40, 16, 17), 8, (3, 3), (1, 1), (1, 1), (1, 1), (1, 1), scaled=True),
     # Strides, taps, padding and dilation that differ in both dims and sides.
     "uneven": Conv((2, 48, 40, 33), 7, (3, 5), (2, 1), (1, 0), (0, 3), (1, 2), BF16, True),
+    "volume": Conv((2, 32, 5, 9, 11), 3, *((each,) * 3 for each in (1, 1, 0, 0, 1)), BF16),
     "far": Conv((1, 24, 8, 9), 3, (3, 3), (1, 1), (9, 8), (7, 9), (1, 1)),
 }
 
