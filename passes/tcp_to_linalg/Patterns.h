@@ -48,6 +48,9 @@ void populateShapePatterns(mlir::RewritePatternSet &patterns);
 /// Lowers ops that read at positions given by another tensor.
 void populateIndexingPatterns(mlir::RewritePatternSet &patterns);
 
+/// Lowers tcp.scatter.
+void populateScatterPatterns(mlir::RewritePatternSet &patterns);
+
 /// Lowers tcp.argsort to a merge sort: loops on the CPU, on the GPU one generic for each width.
 void populateSortingPatterns(mlir::RewritePatternSet &patterns);
 

@@ -129,6 +129,7 @@ void ConvertTcpToLinalgPass::runOnStaticShapes() {
   convoy::populateLayerNormPatterns(patterns);
   convoy::populateShapePatterns(patterns);
   convoy::populateIndexingPatterns(patterns);
+  convoy::populateScatterPatterns(patterns);
   convoy::populateSortingPatterns(patterns);
   convoy::populateScanPatterns(patterns);
 

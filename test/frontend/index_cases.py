@@ -17,6 +17,7 @@ _IDS = torch.tensor([[3, 0, 4], [1, 1, 2]])
 _TIES = torch.tensor([[2.0, -1.0, 2.0, 0.0, -1.0], [1.0, _NAN, 3.0, _NAN, float("inf")]])
 _LAST_NAN = torch.tensor([[-2.0, _NAN, _NAN, _NAN, _NAN], [-1.0, 0.0, 0.5, 1.0, _NAN]])
 _LONGS = torch.tensor([[3, -4, 5, -4], [0, 7, -2, 7], [-(2**63), 2**63 - 1, 0, -(2**63)]])
+_MANY = torch.arange(4000) * 7919 % 4001 % 9
 _DIVISORS = torch.tensor([3, -4, 5, -7])
 _FLAGS = torch.tensor([[True, False, True], [False, False, False], [True, True, True]])
 
@@ -82,6 +83,9 @@ INDEX_CASES: list[tuple[str, Callable[..., Any], *tuple[Any, ...]]] = [
     ("scatter_reduce", lambda x, i, u: tuple(x.scatter_reduce(1, i, u, k, include_self=s) for k in ("sum", "prod", "mean", "amax", "amin") for s in (True, False)), (2, 5), _IDS, (2, 3)),
     ("scatter_reduce_int", lambda x, i, u: tuple(x.scatter_reduce(1, i, u, k, include_self=s) for k in ("mean", "amax", "amin") for s in (True, False)), _LONGS[:2].clone(), _IDS % 4, _LONGS[:2, 1:].clone()),
     ("index_add", lambda x, i, u: (x.index_add(1, i, u), x.index_add(1, i, u, alpha=-2.5)), (2, 5, 3), _IDS[1].clone(), (2, 3, 3)),
+    # So many that the GPU sorts them.
+    ("scatter_many", lambda x, i, u: (x.index_add(0, i, u), x.index_reduce(0, i, u, "amax"), x.index_copy(0, i, i[:, None].expand(4000, 2).to(x.dtype))), (9, 2), _MANY, (4000, 2)),
+    ("scatter_many_rows", lambda x, i, u: (x.scatter_add(1, i, u), x.scatter_reduce(1, i[:1].expand(2, 4000), u, "amin")), (3, 9), _MANY.view(2, 2000).repeat(1, 2), (2, 4000)),
     ("index_add_bool", lambda x, i, u: x.index_add(0, i, u), _FLAGS, _IDS[1].clone(), _FLAGS),
     ("index_copy", lambda x, i, u: x.index_copy(0, i, u), (5, 4), _IDS[0].clone(), (3, 4)),
     ("index_copy_rank0", lambda x, i, u: x.index_copy(0, i, u), (5,), _IDS[0, 0].clone(), ()),

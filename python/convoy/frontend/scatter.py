@@ -38,9 +38,15 @@ _KINDS = {
 def write(
     b: Builder, x: ir.Value, indices: ir.Value, updates: ir.Value, dim: int, kind: str = "set"
 ) -> ir.Value:
-    """`tcp.scatter`, or `x` if there are no updates."""
+    """`tcp.scatter`, or `x` if there are no updates. Indices that were expanded to the shape of the
+    updates, as in message passing, have one dim again, so that they are sorted once."""
     if 0 in type_of(updates).shape:
         return x
+    source = indices.owner
+    if not isinstance(source, ir.Block) and source.name == tcp.BroadcastOp.OPERATION_NAME:
+        (given,) = source.operands
+        if type_of(given).shape[dim] == type_of(indices).shape[dim]:
+            indices = given
     return b.emit(tcp.ScatterOp, type_of(x), x, indices, updates, dim=dim, kind=kind)
 
 

@@ -88,6 +88,29 @@ func.func @scatter_set_cuda(%x: tensor<5x4xf32>, %i: tensor<3x1xi64>, %u: tensor
   return %0 : tensor<5x4xf32>
 }
 
+// Many updates are sorted. An element finds its first one, and reads only its own, whatever is in
+// memory.
+// CHECK-LABEL: func.func @scatter_many_cuda
+// CHECK-SAME: (%[[X:.*]]: tensor<50x4xf32>, %[[I:.*]]: tensor<4096x1xi32>, %[[U:.*]]: tensor<4096x4xf32>)
+// CHECK: tensor.extract %[[I]]
+// CHECK: arith.shli
+// CHECK-COUNT-12: scf.while
+// CHECK: %[[FIRST:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<1x51xi64>)
+// CHECK: scf.while
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]} ins(%[[X]] : tensor<50x4xf32>)
+// CHECK: tensor.extract %[[FIRST]]
+// CHECK: arith.minui
+// CHECK: tensor.extract %[[FIRST]]
+// CHECK: arith.minui
+// CHECK: scf.for
+// CHECK: %[[NUMBER:.*]] = arith.minui
+// CHECK: tensor.extract %[[U]][%[[NUMBER]], %{{.*}}]
+// CHECK: arith.addf
+func.func @scatter_many_cuda(%x: tensor<50x4xf32>, %i: tensor<4096x1xi32>, %u: tensor<4096x4xf32>) -> tensor<50x4xf32> attributes {tcp.target = "cuda"} {
+  %0 = tcp.scatter %x, %i, %u {dim = 0 : index, kind = "add"} : tensor<50x4xf32>, tensor<4096x1xi32>, tensor<4096x4xf32> -> tensor<50x4xf32>
+  return %0 : tensor<50x4xf32>
+}
+
 // CHECK-LABEL: func.func @iota
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]}
 // CHECK: %[[I:.*]] = linalg.index 1

@@ -239,6 +239,7 @@ _MOVES = (
     "avg_pool2d",
     "matmul",
     "sort_long",
+    "scatter_many",
     "byte",
     "embedding_bag",
 )
