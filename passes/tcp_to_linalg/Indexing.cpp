@@ -28,17 +28,25 @@ Value outOfRange(OpBuilder &builder, Location loc, Type type) {
 /// of range unless it is `inBounds`.
 Value loadAt(OpBuilder &builder, Location loc, Value input, int64_t dim, Value index, bool inBounds,
              function_ref<int64_t(int64_t)> loopOf) {
-  Type indexType = builder.getIndexType();
-  Value position = arith::IndexCastOp::create(builder, loc, indexType, index);
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value last = arith::ConstantIndexOp::create(builder, loc, shapeOf(input)[dim] - 1);
+  // `index` may have 32 bits in a kernel, where a longer number would become one in range.
+  Type indexType = builder.getIndexType(),
+       type = index.getType().isInteger(64) ? index.getType() : indexType;
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
+  };
+  auto cast = [&](Type to, Value value) -> Value {
+    return value.getType() == to ? value : arith::IndexCastOp::create(builder, loc, to, value);
+  };
+  Value position = cast(type, index), last = number(shapeOf(input)[dim] - 1);
   SmallVector<Value> indices;
   for (int64_t i = 0, rank = shapeOf(input).size(); i < rank; ++i)
-    indices.push_back(
-        i != dim ? linalg::IndexOp::create(builder, loc, loopOf(i)).getResult()
-                 : arith::MinSIOp::create(
-                       builder, loc, arith::MaxSIOp::create(builder, loc, position, zero), last)
-                       .getResult());
+    if (i != dim)
+      indices.push_back(linalg::IndexOp::create(builder, loc, loopOf(i)));
+    else
+      indices.push_back(
+          cast(indexType,
+               arith::MinSIOp::create(
+                   builder, loc, arith::MaxSIOp::create(builder, loc, position, number(0)), last)));
   Value element = tensor::ExtractOp::create(builder, loc, input, indices);
   if (inBounds)
     return element;

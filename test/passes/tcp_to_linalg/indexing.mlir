@@ -2,15 +2,17 @@
 
 // CHECK-DAG: #[[INDICES:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d2)>
 
-// Every load is in bounds; an index out of range has NaN as its result.
+// Every load is in bounds; an index out of range has NaN as its result. An index of 64 bits is compared
+// as such, because `index` may have 32 bits in a kernel.
 // CHECK-LABEL: func.func @index_select
 // CHECK-SAME: (%[[X:.*]]: tensor<3x5x4xf32>, %[[I:.*]]: tensor<2x6xi64>)
 // CHECK: linalg.generic {indexing_maps = [#[[INDICES]], #{{.*}}], {{.*}}} ins(%[[I]] : tensor<2x6xi64>)
-// CHECK: %[[INDEX:.*]] = arith.index_cast %{{.*}} : i64 to index
+// CHECK: ^bb0(%[[INDEX:.*]]: i64,
 // CHECK: %[[LOW:.*]] = arith.maxsi %[[INDEX]], %{{.*}}
 // CHECK: %[[INSIDE:.*]] = arith.minsi %[[LOW]], %{{.*}}
-// CHECK: %[[ELEMENT:.*]] = tensor.extract %[[X]][%{{.*}}, %[[INSIDE]], %{{.*}}]
-// CHECK: %[[VALID:.*]] = arith.cmpi ule, %[[INDEX]], %{{.*}}
+// CHECK: %[[PLACE:.*]] = arith.index_cast %[[INSIDE]] : i64 to index
+// CHECK: %[[ELEMENT:.*]] = tensor.extract %[[X]][%{{.*}}, %[[PLACE]], %{{.*}}]
+// CHECK: %[[VALID:.*]] = arith.cmpi ule, %[[INDEX]], %{{.*}} : i64
 // CHECK: arith.select %[[VALID]], %[[ELEMENT]], %{{.*}} : f32
 func.func @index_select(%x: tensor<3x5x4xf32>, %i: tensor<2x6xi64>) -> tensor<3x2x6x4xf32> {
   %0 = tcp.index_select %x, %i {dim = 1 : index} : tensor<3x5x4xf32>, tensor<2x6xi64> -> tensor<3x2x6x4xf32>
