@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Running totals and extrema along a dim. The number of steps is the logarithm of its size."""
+"""Running totals and extrema along a dim. The number of steps is the logarithm of its size; sums of
+up to 32 elements are one step."""
 
 from __future__ import annotations
 
@@ -18,6 +19,9 @@ from convoy.frontend.ordering import numbers_along, ordered
 
 __all__ = ["scan_sum"]
 
+#: Elements whose running sums are one step, in which each sum reads all of them.
+_MOST_SUMMED = 32
+
 
 @converts("aten.cumsum", "aten.cumprod")
 def running_total(b: Builder, call: Call) -> ir.Value:
@@ -25,28 +29,80 @@ def running_total(b: Builder, call: Call) -> ir.Value:
     x, dim, _ = call.args
     x = b.wide(b.cast(x, call.result.dtype))
     if type_of(x).rank:
-        op, neutral = (tcp.AddOp, 0.0) if call.name == "aten.cumsum" else (tcp.MulOp, 1.0)
-        scan = _scan_blocks if call.result.dtype.is_floating_point else _scan
-        x = scan(b, x, dim % type_of(x).rank, op, neutral)
+        dim %= type_of(x).rank
+        if call.name == "aten.cumprod":
+            floating = call.result.dtype.is_floating_point
+            x = (_scan_blocks if floating else _scan)(b, x, dim, tcp.MulOp, 1.0)
+        elif call.result.dtype.is_floating_point:
+            x = _float_sums(b, x, dim)
+        else:
+            x = scan_sum(b, x, dim)
     return b.cast(x, call.result.dtype)
 
 
 def scan_sum(b: Builder, x: ir.Value, dim: int) -> ir.Value:
-    """The sum of each element of `dim` and those before it, in the dtype of `x`."""
-    return _scan(b, x, dim, tcp.AddOp, 0.0)
+    """The sum of each integer of `dim` and those before it, in the dtype of `x`: the sums of blocks
+    of elements, to which the sum of the blocks before is added."""
+    x, shape = _blocks(b, x, dim)
+    x = _sums_up_to(b, x, dim + 1)
+    count, width = type_of(x).shape[dim : dim + 2]
+    if count > 1:
+        totals = b.slice(x, dim + 1, width - 1, 1)
+        before = _shifted(b, scan_sum(b, totals, dim), dim, 1, 0.0)
+        x = b.binary(tcp.AddOp, x, before)
+    return _without_blocks(b, x, dim, shape)
+
+
+def _float_sums(b: Builder, x: ir.Value, dim: int) -> ir.Value:
+    """Like `scan_sum`, of floats. All sums of a block are the same tree, with zeros for the elements
+    after the last one, so that they have the properties of `_scan_blocks`."""
+    x, shape = _blocks(b, x, dim)
+    x = _without_blocks(b, _sums_up_to(b, x, dim + 1), dim, shape)
+    return _scan_blocks(b, x, dim, tcp.AddOp, 0.0, first=_MOST_SUMMED)
+
+
+def _blocks(b: Builder, x: ir.Value, dim: int) -> tuple[ir.Value, tuple[int, ...]]:
+    """Splits `dim` into blocks, the last one of which ends with zeros. Returns the old shape, too."""
+    shape = type_of(x).shape
+    width = max(1, min(_MOST_SUMMED, shape[dim]))
+    count = -(-shape[dim] // width)
+    x = _padded(b, x, dim, 0, count * width - shape[dim], 0.0)
+    return b.reshape(x, (*shape[:dim], count, width, *shape[dim + 1 :])), shape
+
+
+def _without_blocks(b: Builder, x: ir.Value, dim: int, shape: tuple[int, ...]) -> ir.Value:
+    """The inverse of `_blocks`."""
+    count, width = type_of(x).shape[dim : dim + 2]
+    x = b.reshape(x, (*shape[:dim], count * width, *shape[dim + 1 :]))
+    return b.slice(x, dim, 0, shape[dim])
+
+
+def _sums_up_to(b: Builder, x: ir.Value, dim: int) -> ir.Value:
+    """The sum of each element of `dim` and those before it, in one step."""
+    kind = type_of(x)
+    size, rank = kind.shape[dim], kind.rank + 1
+    # Sums are in `dim`, the elements that they add in the dim after it.
+    elements = b.reshape(x, (*kind.shape[:dim], 1, *kind.shape[dim:]))
+    added = b.compare(
+        "le", numbers_along(b, size, rank, dim + 1), numbers_along(b, size, rank, dim)
+    )
+    zero = b.scalar(0, kind.dtype, rank)
+    total = b.reduce(tcp.ReduceSumOp, b.select(added, elements, zero), [dim + 1])
+    return b.reshape(total, kind.shape)
 
 
 def _scan_blocks(
-    b: Builder, x: ir.Value, dim: int, op: type[ir.OpView], neutral: float
+    b: Builder, x: ir.Value, dim: int, op: type[ir.OpView], neutral: float, *, first: int = 1
 ) -> ir.Value:
     """Joins blocks of 1, 2, 4, ... elements: the last total of the first one is added to all of the
     second one. So equal totals are equal after rounding too, as where zeros follow, and sums of
-    positive numbers never fall: models compare them, or take exponentials of their differences."""
+    positive numbers never fall: models compare them, or take exponentials of their differences.
+    Blocks of `first` elements have their totals already."""
     shape = type_of(x).shape
     count = shape[dim]
     size = 1 << (count - 1).bit_length() if count else 0
     x = _padded(b, x, dim, 0, size - count, neutral)
-    step = 1
+    step = first
     while step < count:
         x = b.reshape(x, (*shape[:dim], size // step // 2, 2 * step, *shape[dim + 1 :]))
         last = b.slice(x, dim + 1, step - 1, 1)
