@@ -60,12 +60,15 @@ public:
   }
 
   /// Whether it takes less time than one kernel in which each element reads all indices.
-  bool isFaster() const {
+  bool isFaster() {
     // Each of the kernels that merge takes about as long as a thread needs for so many indices.
     constexpr int64_t kIndicesOfKernel = 1 << 8, kManyReads = int64_t(1) << 28;
-    int64_t elements = cast<RankedTensorType>(input.getType()).getNumElements();
+    // Without a reduction, only elements with other indices read them.
+    int64_t reading = op.getKind() == tcp::ScatterKind::Set
+                          ? rows() * size
+                          : cast<RankedTensorType>(input.getType()).getNumElements();
     return count > kIndicesOfKernel * llvm::Log2_64_Ceil(count) ||
-           (count > kIndicesOfKernel && elements * count > kManyReads);
+           (count > kIndicesOfKernel && reading * count > kManyReads);
   }
 
   Value run() {
