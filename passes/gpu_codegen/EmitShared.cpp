@@ -122,25 +122,32 @@ Emitter::Lanes Emitter::reduceShare(Value first, Indices indices) {
   // Clamped loads followed by a select need no branch, so that all loads of a turn are in flight at
   // once.
   auto turn = [&](Value begin, Lanes soFar) {
-    SmallVector<std::pair<Value, Lanes>>
-        elements; // condition that the element is in range, or null if it always is; the inputs
+    struct Element {
+      Value isInside; ///< null if it always is
+      SmallVector<Value> indices;
+      Lanes inputs;
+    };
+    SmallVector<Element> elements;
     for (int64_t load = 0; load < loads; ++load) {
-      Value index = add(begin, load * plan.reducers), isInside;
+      Element &element = elements.emplace_back();
+      Value index = add(begin, load * plan.reducers);
       if (((turns - 1) * loads + load + 1) * plan.reducers > length) {
-        isInside =
+        element.isInside =
             arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, constant(length));
         index = arith::MinUIOp::create(b, loc, index, constant(length - 1));
       }
-      indices.reduction = delinearize(index, plan.reduction, 1);
-      elements.emplace_back(isInside, Lanes());
+      element.indices = indices.reduction = delinearize(index, plan.reduction, 1);
       for (int64_t input = 0; input < plan.numInputs; ++input)
-        elements.back().second.push_back(loadOne(input, indices, 0));
+        element.inputs.push_back(loadOne(input, indices, 0));
     }
-    for (auto &[isInside, values] : elements) {
-      llvm::append_range(values, soFar);
-      Lanes next = payload(op, values, indices, 0);
+    for (Element &element : elements) {
+      llvm::append_range(element.inputs, soFar);
+      indices.reduction = element.indices;
+      Lanes next = payload(op, element.inputs, indices, 0);
       for (auto [before, after] : llvm::zip_equal(soFar, next))
-        before = isInside ? Value(arith::SelectOp::create(b, loc, isInside, after, before)) : after;
+        before = element.isInside
+                     ? Value(arith::SelectOp::create(b, loc, element.isInside, after, before))
+                     : after;
     }
     return soFar;
   };

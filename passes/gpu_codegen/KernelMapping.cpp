@@ -199,9 +199,9 @@ FailureOr<KernelMapping> chooseMapping(linalg::LinalgOp op, ArrayRef<Value> init
 
   // Loops of one iteration need no index, and merged loops no division, unless the op's indices are
   // used.
-  bool needsIndices =
-      op.hasIndexSemantics() ||
-      llvm::any_of(plan.operands, [](const KernelOperand &operand) { return !operand.isLinear; });
+  bool isLinear =
+      llvm::all_of(plan.operands, [](const KernelOperand &operand) { return operand.isLinear; });
+  bool needsIndices = op.hasIndexSemantics() || !isLinear;
   if (!needsIndices) {
     for (SmallVectorImpl<KernelLoop> *list : {&plan.parallel, &plan.reduction}) {
       llvm::erase_if(*list,
@@ -209,7 +209,8 @@ FailureOr<KernelMapping> chooseMapping(linalg::LinalgOp op, ArrayRef<Value> init
       merge(*list);
     }
   }
-  spreadOverThreads(plan, /*mayShare=*/!padding && !needsIndices);
+  spreadOverThreads(plan, /*mayShare=*/!padding && isLinear,
+                    /*mayMove=*/!padding && !needsIndices);
   return plan;
 }
 

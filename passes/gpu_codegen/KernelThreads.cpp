@@ -156,12 +156,12 @@ static void repeatForSharedReads(KernelMapping &plan) {
     }
 }
 
-void spreadOverThreads(KernelMapping &plan, bool mayShare) {
+void spreadOverThreads(KernelMapping &plan, bool mayShare, bool mayMove) {
   if (!plan.reduction.empty() && mayShare)
     shareReduction(plan);
-  if (plan.reduction.empty() && mayShare)
+  if (plan.reduction.empty() && mayMove)
     transposeThroughTiles(plan);
-  if (plan.reduction.empty() && mayShare && !plan.tile && !plan.epilogue)
+  if (plan.reduction.empty() && mayMove && !plan.tile && !plan.epilogue)
     repeatForSharedReads(plan);
   if (plan.combiners.empty() && !plan.tile)
     plan.lanes = chooseLanes(plan);

@@ -222,17 +222,23 @@ private:
     int64_t dim = op.getDim().getSExtValue();
     if (op.getKind() != tcp::ScatterKind::Set)
       return scan(op, adaptor.getIndices(), updates, input, builder,
-                  [&](OpBuilder &inner, Location loc, ValueRange args) {
-                    return combine(inner, loc, op.getKind(), args[2], args[1]);
+                  [&](OpBuilder &inner, Location loc, Value isOwn, ValueRange args) -> Value {
+                    Value combined = combine(inner, loc, op.getKind(), args[2], args[1]);
+                    return arith::SelectOp::create(inner, loc, isOwn, combined, args[2]);
                   });
     SmallVector<int64_t> shape(shapeOf(op.getIndices()));
     shape[dim] = type.getDimSize(dim);
     Value none = arith::ConstantIntOp::create(builder, op.getLoc(), -1, 64);
-    Value last = scan(op, adaptor.getIndices(), {}, filled(builder, op.getLoc(), shape, none),
-                      builder, [&](OpBuilder &inner, Location loc, ValueRange) {
-                        Value number = linalg::IndexOp::create(inner, loc, type.getRank());
-                        return arith::IndexCastOp::create(inner, loc, inner.getI64Type(), number);
-                      });
+    // A maximum, which threads can share.
+    Value last =
+        scan(op, adaptor.getIndices(), {}, filled(builder, op.getLoc(), shape, none), builder,
+             [&](OpBuilder &inner, Location loc, Value isOwn, ValueRange args) -> Value {
+               Value number =
+                   arith::IndexCastOp::create(inner, loc, inner.getI64Type(),
+                                              linalg::IndexOp::create(inner, loc, type.getRank()));
+               Value found = arith::SelectOp::create(inner, loc, isOwn, number, none);
+               return arith::MaxSIOp::create(inner, loc, args[1], found);
+             });
     return broadcastGeneric(
         builder, op.getLoc(), type, {last, input},
         [&](OpBuilder &inner, Location loc, ValueRange args) {
@@ -256,10 +262,12 @@ private:
         });
   }
 
-  /// Changes each element of `init` by `body` for the indices along `dim` that are its own, in
-  /// order. The arguments of `body` are the index, the element of `values`, and the element.
+  /// Changes each element of `init` by `body` for all indices along `dim`, in order. The arguments
+  /// of `body` are whether the index is that of the element, and the index, the element of
+  /// `values`, and the element.
   static Value scan(tcp::ScatterOp op, Value indices, ValueRange values, Value init,
-                    OpBuilder &builder, ScalarBody body) {
+                    OpBuilder &builder,
+                    function_ref<Value(OpBuilder &, Location, Value, ValueRange)> body) {
     int64_t dim = op.getDim().getSExtValue(), rank = shapeOf(init).size();
     // The last loop is over the updates.
     auto mapOf = [&](Value operand) {
@@ -277,15 +285,15 @@ private:
     llvm::append_range(inputs, values);
     SmallVector<AffineMap> maps = llvm::map_to_vector(inputs, mapOf);
     maps.push_back(AffineMap::get(rank + 1, 0, identity.getResults(), builder.getContext()));
-    return reductionGeneric(
-        builder, op.getLoc(), init, inputs, maps, iterators,
-        [&](OpBuilder &inner, Location loc, ValueRange args) {
-          Value mine = linalg::IndexOp::create(inner, loc, dim);
-          Value wanted = arith::IndexCastOp::create(inner, loc, args[0].getType(), mine);
-          Value same = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::eq, args[0], wanted);
-          return arith::SelectOp::create(inner, loc, same, body(inner, loc, args), args.back())
-              .getResult();
-        });
+    return reductionGeneric(builder, op.getLoc(), init, inputs, maps, iterators,
+                            [&](OpBuilder &inner, Location loc, ValueRange args) {
+                              Value mine = linalg::IndexOp::create(inner, loc, dim);
+                              Value wanted =
+                                  arith::IndexCastOp::create(inner, loc, args[0].getType(), mine);
+                              Value isOwn = arith::CmpIOp::create(
+                                  inner, loc, arith::CmpIPredicate::eq, args[0], wanted);
+                              return body(inner, loc, isOwn, args);
+                            });
   }
 
   /// Loops over the updates. An update out of range writes back the element that it read.

@@ -132,7 +132,8 @@ class _Launch:
             number = int(value, 16)
             number -= (number >> (8 * bits.itemsize - 1)) << 8 * bits.itemsize
             return [self._all(number, bits).view(_DTYPES[dtype])]
-        return [self._all(float(value), _DTYPES[dtype])]
+        number_of = float if _DTYPES[dtype].is_floating_point else int
+        return [self._all(number_of(value), _DTYPES[dtype])]
 
     def _block_id(self, *_: object) -> list[Tensor]:
         return [self.block]
@@ -143,7 +144,17 @@ class _Launch:
     def _extf(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
         return [arguments[0].to(_DTYPES[op.text.rsplit("-> ")[-1]])]
 
-    _truncf = _extf
+    _truncf = _trunci = _index_cast = _extf
+
+    def _extui(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
+        bits = 8 * arguments[0].itemsize
+        wide = arguments[0].to(_DTYPES[op.text.rsplit("-> ")[-1]])
+        return [wide & ((1 << bits) - 1)]
+
+    def _shrui(self, _: _Op, arguments: list[Tensor], __: Tensor) -> list[Tensor]:
+        value, places = arguments
+        assert bool((places > 0).all())
+        return [(value >> places) & ((1 << (8 * value.itemsize - places)) - 1)]
 
     def _bitcast(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
         return [arguments[0].view(_DTYPES[op.text.rsplit("-> ")[-1]])]
