@@ -136,9 +136,9 @@ bool isVectorAccess(const KernelMapping &plan, unsigned operand, int64_t lanes);
 /// `loop`.
 bool readsSame(const KernelMapping &plan, const KernelLoop &elements, const KernelLoop &loop);
 
-/// Chooses how many elements a thread of `plan`, whose loops and operands are set, computes; if they
-/// `mayShare`, which threads share a reduction; and if its iterations `mayMove` to other threads,
-/// which ones share a transpose.
+/// Chooses how many elements a thread of `plan`, whose loops and operands are set, computes; if
+/// they `mayShare`, which threads share a reduction; and if its iterations `mayMove` to other
+/// threads, which ones share a transpose.
 void spreadOverThreads(KernelMapping &plan, bool mayShare, bool mayMove);
 
 /// Chooses the mapping of `op`, a linalg op on static memrefs. `inits` are as in KernelMapping.

@@ -29,13 +29,14 @@ struct ConvGraph : Epilogue {
   /// Whether each channel of the result is a sum over a part of the channels of the input.
   bool hasGroups() const;
   /// The number of channels in 16 bytes, and whether channels and filters are multiples of it. All
-  /// kernels but those for depthwise convolutions, few channels and few filters copy 16 bytes at a time.
+  /// kernels but those for depthwise convolutions, few channels and few filters copy 16 bytes at a
+  /// time.
   int64_t channelsOfPiece() const;
   bool hasWholePieces() const;
   /// Whether it has few channels, for conv_narrow.cu: without groups, in 16-bit floats.
   bool isNarrow() const;
-  /// Whether it has few filters, for conv_few_filters.cu: over two spatial dims, or three if it is a
-  /// product, without groups, in 16-bit floats, with channels that are whole pieces.
+  /// Whether it has few filters, for conv_few_filters.cu: over two spatial dims, or three if it is
+  /// a product, without groups, in 16-bit floats, with channels that are whole pieces.
   bool hasFewFilters() const;
   /// The element type of input and filter.
   mlir::Type element() const;
