@@ -126,19 +126,17 @@ static Offer offerConv(cudnn::GraphOp graph, bool allowTf32, std::string &reason
   std::optional<ConvGraph> form = matchConvGraph(graph, allowTf32, reason);
   if (!form)
     return {};
-  bool isWhole = form->isDepthwise() || form->hasWholePieces();
-  if (form->hasFewFilters()) {
-    Offer offer = {convFewFiltersVariants(*form, reason), true};
-    if (isWhole)
-      llvm::append_range(offer.variants, offerWholePieces(*form, reason).variants);
-    return offer;
-  }
-  SmallVector<Variant, 0> narrow;
-  if (form->isNarrow())
+  SmallVector<Variant, 0> few, narrow;
+  if (form->hasFewFilters())
+    few = convFewFiltersVariants(*form, reason);
+  else if (form->isNarrow())
     narrow = convNarrowVariants(*form, reason);
-  if (!isWhole)
-    return {std::move(narrow), true};
-  Offer offer = offerWholePieces(*form, reason);
+  Offer offer = {std::move(few), true};
+  if (form->isDepthwise() || form->hasWholePieces()) {
+    Offer others = offerWholePieces(*form, reason);
+    offer.isPreferred = !offer.variants.empty() || others.isPreferred;
+    llvm::append_range(offer.variants, others.variants);
+  }
   llvm::append_range(offer.variants, narrow);
   return offer;
 }

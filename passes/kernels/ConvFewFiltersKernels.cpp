@@ -35,7 +35,10 @@ struct Candidate {
 static bool complete(Candidate &candidate) {
   ConvFewFiltersArguments &conv = candidate.arguments;
   ConvFewFiltersShared layout = {conv};
-  if (layout.columns() > kFewFiltersMostColumns || layout.allBytes() > kSharedBytes90)
+  // Sizes of the patch may overflow an int before it is known to fit.
+  double products = double(layout.patchH()) * layout.patchW() * layout.pitch() * 4;
+  if (layout.columns() > kFewFiltersMostColumns || products > kSharedBytes90 ||
+      layout.allBytes() > kSharedBytes90)
     return false;
   int64_t groups = layout.groups(), matrices = layout.matrices();
   conv.warps = word(std::min(kMostWarps, groups));
@@ -53,8 +56,8 @@ static bool complete(Candidate &candidate) {
   conv.blocks = word(llvm::divideCeil(tiles, turns));
   double bytes = double(groups) * 16 * conv.channels * 2,
          read = bytes / kBytesPerNs + bytes * (layout.turns() - 1) / kAgainBytesPerNs,
-         products = double(groups) * layout.turns() * layout.steps() * matrices *
-                    std::max(2 * kProductNs, 4 * kSharedNs),
+         multiplied = double(groups) * layout.turns() * layout.steps() * matrices *
+                      std::max(2 * kProductNs, 4 * kSharedNs),
          sums = (double(groups) * 16 * layout.columns() + double(conv.tileH) * conv.tileW *
                                                               conv.outChannels *
                                                               layout.tapsTogether() * conv.tapsW) /
@@ -63,7 +66,7 @@ static bool complete(Candidate &candidate) {
              kLatencyNs * (1 + double(llvm::divideCeil(groups, conv.warps)) * layout.turns() *
                                    llvm::divideCeil(layout.steps(), kFewFiltersStepsAtOnce) / 2);
   candidate.cost = together * layout.filterBytes() / kAgainBytesPerNs +
-                   turns * std::max(together * (std::max(read, products) + sums), waits);
+                   turns * std::max(together * (std::max(read, multiplied) + sums), waits);
   return true;
 }
 
