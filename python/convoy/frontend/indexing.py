@@ -29,7 +29,9 @@ def select_along(
     frontend computes are `in_bounds`."""
     kind = type_of(x)
     shape = (*kind.shape[:dim], *type_of(indices).shape, *kind.shape[dim + 1 :])
-    return b.emit(tcp.IndexSelectOp, TensorType(shape, kind.dtype), x, indices, dim=dim, in_bounds=in_bounds)
+    return b.emit(
+        tcp.IndexSelectOp, TensorType(shape, kind.dtype), x, indices, dim=dim, in_bounds=in_bounds
+    )
 
 
 def from_end(b: Builder, indices: ir.Value, size: int) -> ir.Value:

@@ -54,15 +54,16 @@ def scan_sum(b: Builder, x: ir.Value, dim: int) -> ir.Value:
 
 
 def _float_sums(b: Builder, x: ir.Value, dim: int) -> ir.Value:
-    """Like `scan_sum`, of floats. All sums of a block are the same tree, with zeros for the elements
-    after the last one, so that they have the properties of `_scan_blocks`."""
+    """Like `scan_sum`, of floats. All sums of a block are the same tree, with zeros for the
+    elements after the last one, so that they have the properties of `_scan_blocks`."""
     x, shape = _blocks(b, x, dim)
     x = _without_blocks(b, _sums_up_to(b, x, dim + 1), dim, shape)
     return _scan_blocks(b, x, dim, tcp.AddOp, 0.0, first=_MOST_SUMMED)
 
 
 def _blocks(b: Builder, x: ir.Value, dim: int) -> tuple[ir.Value, tuple[int, ...]]:
-    """Splits `dim` into blocks, the last one of which ends with zeros. Returns the old shape, too."""
+    """Splits `dim` into blocks, the last one of which ends with zeros. Returns the old shape,
+    too."""
     shape = type_of(x).shape
     width = max(1, min(_MOST_SUMMED, shape[dim]))
     count = -(-shape[dim] // width)

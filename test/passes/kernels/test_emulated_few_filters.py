@@ -38,7 +38,9 @@ def kernels_of(graph: str) -> list[tuple[list[int], int]]:
         r"dense<\[([-\d, ]*)\]> : tensor<\d+xi32>\)[^@]*llvm.call @convoy_conv_few_filters_\w+\(",
         done.stdout,
     )
-    entries = re.findall(r'name = "conv_few_filters_[^"]*", shared_bytes = (\d+) : i64', done.stdout)
+    entries = re.findall(
+        r'name = "conv_few_filters_[^"]*", shared_bytes = (\d+) : i64', done.stdout
+    )
     assert len(arguments) == len(entries)
     return [
         ([int(word) for word in words.split(",")], int(size))
