@@ -124,7 +124,8 @@ SmallVector<Variant, 0> convFewFiltersVariants(const ConvGraph &form, std::strin
     reason = "the filters and products of few filters do not fit into shared memory or registers";
     return {};
   }
-  // The best ones, and the best one that computes the products of another number of taps together.
+  // The candidates of least cost, and among those that multiply another number of taps at once the
+  // one of least cost.
   auto isOther = [&](const Candidate &each) {
     return each.arguments.whole != candidates.front().arguments.whole;
   };

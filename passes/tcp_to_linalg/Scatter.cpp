@@ -167,26 +167,13 @@ private:
           Value row = linalg::IndexOp::create(inner, loc, 0);
           Value least = ints.make<arith::ShLIOp>(
               ints.cast(i64, linalg::IndexOp::create(inner, loc, 1)), ints.number(i64, 32));
-          Type index = inner.getIndexType();
-          auto search = scf::WhileOp::create(
-              inner, loc, TypeRange{index, index}, ValueRange{ints.index(0), ints.index(count)},
-              [&](OpBuilder &before, Location, ValueRange range) {
-                Value goesOn =
-                    Integers{before, loc}.compare(arith::CmpIPredicate::ult, range[0], range[1]);
-                scf::ConditionOp::create(before, loc, goesOn, range);
-              },
-              [&](OpBuilder &body, Location, ValueRange range) {
-                Integers ints{body, loc};
-                Value middle = ints.make<arith::ShRUIOp>(
-                    ints.make<arith::AddIOp>(range[0], range[1]), ints.index(1));
-                Value key = tensor::ExtractOp::create(body, loc, keys, ValueRange{row, middle});
-                Value isBelow = ints.compare(arith::CmpIPredicate::slt, key, least);
-                Value next = ints.make<arith::AddIOp>(middle, ints.index(1));
-                scf::YieldOp::create(body, loc,
-                                     ValueRange{ints.select(isBelow, next, range[0]),
-                                                ints.select(isBelow, range[1], middle)});
+          Value before = countBefore(
+              inner, loc, ints.index(0), ints.index(count),
+              [&](OpBuilder &body, Value at) -> Value {
+                Value key = tensor::ExtractOp::create(body, loc, keys, ValueRange{row, at});
+                return Integers{body, loc}.compare(arith::CmpIPredicate::slt, key, least);
               });
-          return ints.cast(i64, search.getResult(0));
+          return ints.cast(i64, before);
         });
   }
 

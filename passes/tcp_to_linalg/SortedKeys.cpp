@@ -85,28 +85,15 @@ Value mergeByBisection(OpBuilder &outer, Location where, Value keys, int64_t wid
         Value rights = ints.make<arith::SubIOp>(end, middle);
         Value low = ints.make<arith::MaxSIOp>(ints.make<arith::SubIOp>(offset, rights), zero);
         Value high = ints.make<arith::MinSIOp>(offset, ints.make<arith::SubIOp>(middle, start));
-        auto search = scf::WhileOp::create(
-            builder, loc, TypeRange{low.getType(), high.getType()}, ValueRange{low, high},
-            [&](OpBuilder &inner, Location, ValueRange range) {
-              Value goesOn =
-                  Integers{inner, loc}.compare(arith::CmpIPredicate::slt, range[0], range[1]);
-              scf::ConditionOp::create(inner, loc, goesOn, range);
-            },
-            [&](OpBuilder &inner, Location, ValueRange range) {
+        Value lefts =
+            countBefore(builder, loc, low, high, [&](OpBuilder &inner, Value half) -> Value {
               Integers ints{inner, loc};
-              Value half =
-                  ints.make<arith::ShRUIOp>(ints.make<arith::AddIOp>(range[0], range[1]), one);
               Value mirrored =
                   ints.make<arith::SubIOp>(ints.make<arith::SubIOp>(offset, half), one);
               Value a = keyAt(inner, ints.make<arith::AddIOp>(start, half));
               Value b = keyAt(inner, ints.make<arith::AddIOp>(middle, mirrored));
-              Value isBefore = ints.compare(arith::CmpIPredicate::slt, a, b);
-              scf::YieldOp::create(
-                  inner, loc,
-                  ValueRange{ints.select(isBefore, ints.make<arith::AddIOp>(half, one), range[0]),
-                             ints.select(isBefore, range[1], half)});
+              return ints.compare(arith::CmpIPredicate::slt, a, b);
             });
-        Value lefts = search.getResult(0);
         Value left = ints.make<arith::AddIOp>(start, lefts);
         Value right = ints.make<arith::AddIOp>(middle, ints.make<arith::SubIOp>(offset, lefts));
         Value a = keyAt(builder, left), b = keyAt(builder, right);
@@ -119,6 +106,27 @@ Value mergeByBisection(OpBuilder &outer, Location where, Value keys, int64_t wid
 }
 
 } // namespace
+
+Value convoy::countBefore(OpBuilder &builder, Location loc, Value low, Value high,
+                          function_ref<Value(OpBuilder &, Value)> isBefore) {
+  auto search = scf::WhileOp::create(
+      builder, loc, TypeRange{low.getType(), high.getType()}, ValueRange{low, high},
+      [&](OpBuilder &inner, Location, ValueRange range) {
+        Value goesOn = Integers{inner, loc}.compare(arith::CmpIPredicate::slt, range[0], range[1]);
+        scf::ConditionOp::create(inner, loc, goesOn, range);
+      },
+      [&](OpBuilder &inner, Location, ValueRange range) {
+        Integers ints{inner, loc};
+        Value half =
+            ints.make<arith::ShRUIOp>(ints.make<arith::AddIOp>(range[0], range[1]), ints.index(1));
+        Value before = isBefore(inner, half);
+        Value next = ints.make<arith::AddIOp>(half, ints.index(1));
+        scf::YieldOp::create(
+            inner, loc,
+            ValueRange{ints.select(before, next, range[0]), ints.select(before, range[1], half)});
+      });
+  return search.getResult(0);
+}
 
 Value convoy::sortedKeys(OpBuilder &builder, Location loc, Value keys, bool isCuda) {
   for (int64_t width = 1, size = shapeOf(keys)[1]; width < size; width *= 2)

@@ -39,6 +39,12 @@ struct Integers {
   }
 };
 
+/// The first index from `low` to `high` that is not before a place, by bisection: those that are
+/// `isBefore` come first. It is `high` if all are.
+mlir::Value countBefore(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value low,
+                        mlir::Value high,
+                        llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)> isBefore);
+
 /// Sorts each row of `keys`, a matrix, in ascending order by merging: on the CPU by loops, on the
 /// GPU by one generic for each width.
 mlir::Value sortedKeys(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value keys, bool isCuda);

@@ -10,20 +10,12 @@ from collections.abc import Callable
 import pytest
 import torch
 from kernel_emulator import run_main
+from op_cases import Function
 from test_normalize import normalize, prepared_weights
-from torch import Tensor, nn
+from torch import Tensor
 
 from convoy.frontend import import_module
 from tools.convoy_opt import convoy_opt
-
-
-class _Function(nn.Module):
-    def __init__(self, function: Callable[..., Tensor]) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, *inputs: Tensor) -> Tensor:
-        return self.function(*inputs)
 
 
 def _rows(*shape: int) -> Tensor:
@@ -46,7 +38,7 @@ CASES: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...], int]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_results(case: str) -> None:
     function, inputs, launches = CASES[case]
-    imported = import_module(_Function(function).eval(), inputs)
+    imported = import_module(Function(function).eval(), inputs)
     weights = prepared_weights(normalize(imported.text, target="cuda"), imported.weights)
     done = convoy_opt(
         imported.text, "--convoy-pipeline=to=host target=cuda", "--mlir-print-op-generic"

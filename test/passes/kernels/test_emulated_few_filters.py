@@ -6,73 +6,18 @@ on a GPU."""
 from __future__ import annotations
 
 import ctypes
-import re
-from dataclasses import dataclass
 
 import pytest
 import torch
-from convolution import Convolution
-from emulated import DEVICE, build
-from torch import Tensor
+from emulated_convolution import LIMITS, TYPES, Conv, kernels_of, library_of, run
 
-from tools.convoy_opt import convoy_opt
-
-LIMITS = {torch.float16: 5e-3, torch.bfloat16: 4e-2}
-TYPES = {torch.float16: "f16", torch.bfloat16: "bf16"}
 #: Places in ConvFewFiltersArguments of the tile and of the blocks, the last one before the epilogue.
 TILE, BLOCKS = slice(15, 17), 19
 
 
-@dataclass(frozen=True)
-class Conv(Convolution):
-    """The epilogue is a bias, and if `scaled` a scale and a residual, and a relu."""
-
-    dtype: torch.dtype = torch.float16
-    scaled: bool = False
-
-
-def kernels_of(graph: str) -> list[tuple[list[int], int]]:
-    """Arguments and bytes of shared memory of the variants of conv_few_filters.cu."""
-    done = convoy_opt(graph, "--cudnn-attach-kernels")
-    arguments = re.findall(
-        r"dense<\[([-\d, ]*)\]> : tensor<\d+xi32>\)[^@]*llvm.call @convoy_conv_few_filters_\w+\(",
-        done.stdout,
-    )
-    entries = re.findall(
-        r'name = "conv_few_filters_[^"]*", shared_bytes = (\d+) : i64', done.stdout
-    )
-    assert len(arguments) == len(entries)
-    return [
-        ([int(word) for word in words.split(",")], int(size))
-        for words, size in zip(arguments, entries, strict=True)
-    ]
-
-
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    kernels = (DEVICE / name for name in ("conv_few_filters.cu", "kernel_abi.h"))
-    return build(tmp_path_factory.mktemp("emulation"), kernels, "conv_few_filters.cpp")
-
-
-def run(
-    library: ctypes.CDLL, conv: Conv, tensors: list[Tensor], kernel: tuple[list[int], int]
-) -> Tensor:
-    """The result. There are at most two blocks, so that each computes several tiles."""
-    words, size = kernel
-    words[BLOCKS] = min(words[BLOCKS], 2)
-    memory = [each.movedim(1, -1).contiguous() if each.dim() > 1 else each for each in tensors]
-    y = torch.full((conv.y[0], *conv.y[2:], conv.y[1]), torch.nan, dtype=conv.dtype)
-    pointers = [ctypes.c_void_p(each.data_ptr()) for each in memory]
-    if not conv.scaled:
-        pointers[3:] = [None, None]
-    library.run(
-        conv.dtype == torch.bfloat16,
-        size,
-        *pointers,
-        ctypes.c_void_p(y.data_ptr()),
-        (ctypes.c_int * len(words))(*words),
-    )
-    return y.movedim(-1, 1)
+    return library_of(tmp_path_factory.mktemp("emulation"), "conv_few_filters")
 
 
 BF16 = torch.bfloat16
@@ -102,14 +47,14 @@ def test_results_are_those_of_pytorch(
     conv = CASES[name]
     tensors = conv.tensors(conv.dtype)
     expected = conv.expected(tensors, scaled=conv.scaled)
-    kernels = kernels_of(conv.graph(TYPES[conv.dtype], scaled=conv.scaled))
+    kernels = kernels_of(conv.graph(TYPES[conv.dtype], scaled=conv.scaled), "conv_few_filters")
     assert kernels
     if tile:  # The last one multiplies another number of taps together, if there is one.
         kernels = [kernels[0], kernels[-1]]
     for words, size in kernels:
         if tile:
             words[TILE], size = tile, 1 << 20
-        y = run(library, conv, tensors, (words, size))
+        y = run(library, conv, tensors, (words, size), BLOCKS)
         assert float((y.double() - expected).abs().max()) < LIMITS[conv.dtype]
 
 
@@ -119,6 +64,6 @@ def test_infinite_numbers_are_in_their_windows_only(library: ctypes.CDLL) -> Non
     tensors = conv.tensors(conv.dtype)
     tensors[0][0, 1, 8, 9] = torch.inf
     expected = conv.expected(tensors, scaled=conv.scaled)
-    for kernel in kernels_of(conv.graph(TYPES[conv.dtype], scaled=conv.scaled)):
-        y = run(library, conv, tensors, kernel)
+    for kernel in kernels_of(conv.graph(TYPES[conv.dtype], scaled=conv.scaled), "conv_few_filters"):
+        y = run(library, conv, tensors, kernel, BLOCKS)
         assert torch.equal(y.isfinite(), expected.isfinite())
