@@ -1016,6 +1016,39 @@ def TcpSinkReshapesPass : StaticShapesPass<"tcp-sink-reshapes", "::mlir::func::F
   }];
 }
 
+def TcpSplitSoftmaxPass : StaticShapesPass<"tcp-split-softmax", "::mlir::func::FuncOp"> {
+  let summary = "divide the sums of exponentials of long rows into parts";
+  let description = [{
+    In cuda functions, the maximum of a long row and the sum of the exponentials of differences from
+    it come from those of parts of the row, which read it once: a softmax, and what has the same ops,
+    as a log softmax. Rows are long that one block reduces in more time than three kernels take.
+
+    ```mlir
+    %m = tcp.reduce_max %x {dims = array<i64: 1>} : tensor<8x65536xf32> -> tensor<8x1xf32>
+    %z = tcp.sub %x, %m : tensor<8x65536xf32>, tensor<8x1xf32> -> tensor<8x65536xf32>
+    %e = tcp.exp %z : tensor<8x65536xf32> -> tensor<8x65536xf32>
+    %s = tcp.reduce_sum %e {dims = array<i64: 1>} : tensor<8x65536xf32> -> tensor<8x1xf32>
+    ```
+
+    becomes, apart from infinite maxima of parts, which are replaced by zero,
+
+    ```mlir
+    %p = tcp.reshape %x : tensor<8x65536xf32> -> tensor<8x64x1024xf32>
+    %t = tcp.reduce_max %p {dims = array<i64: 2>} : tensor<8x64x1024xf32> -> tensor<8x64x1xf32>
+    %d = tcp.sub %p, %t : tensor<8x64x1024xf32>, tensor<8x64x1xf32> -> tensor<8x64x1024xf32>
+    %f = tcp.exp %d : tensor<8x64x1024xf32> -> tensor<8x64x1024xf32>
+    %u = tcp.reduce_sum %f {dims = array<i64: 2>} : tensor<8x64x1024xf32> -> tensor<8x64x1xf32>
+    %r = tcp.reduce_max %t {dims = array<i64: 1>} : tensor<8x64x1xf32> -> tensor<8x1x1xf32>
+    %m = tcp.reshape %r : tensor<8x1x1xf32> -> tensor<8x1xf32>
+    %w = tcp.sub %t, %r : tensor<8x64x1xf32>, tensor<8x1x1xf32> -> tensor<8x64x1xf32>
+    %g = tcp.exp %w : tensor<8x64x1xf32> -> tensor<8x64x1xf32>
+    %v = tcp.mul %u, %g : tensor<8x64x1xf32>, tensor<8x64x1xf32> -> tensor<8x64x1xf32>
+    %q = tcp.reduce_sum %v {dims = array<i64: 1>} : tensor<8x64x1xf32> -> tensor<8x1x1xf32>
+    %s = tcp.reshape %q : tensor<8x1x1xf32> -> tensor<8x1xf32>
+    ```
+  }];
+}
+
 def TcpShareConcatsPass : StaticShapesPass<"tcp-share-concats", "::mlir::func::FuncOp"> {
   let summary = "insert the inputs of concats that contain each other into one tensor";
   let description = [{

@@ -107,6 +107,7 @@ static void populate_cudnn(OpPassManager &pm, const PipelineOptions &options) {
 
 static void populate_linalg(OpPassManager &pm, const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createTcpSinkReshapesPass());
+  pm.addNestedPass<func::FuncOp>(createTcpSplitSoftmaxPass());
   pm.addNestedPass<func::FuncOp>(createTcpShareConcatsPass());
   pm.addNestedPass<func::FuncOp>(createConvertTcpToLinalgPass());
   pm.addPass(createConvertElementwiseToLinalgPass()); // arith and math on tensors, if hand-written

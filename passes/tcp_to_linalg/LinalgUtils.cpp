@@ -34,7 +34,8 @@ Value convertFloat(OpBuilder &builder, Location loc, Value value, Type type) {
 }
 
 void allowApproximation(Operation *op, Block *body, Type elementType) {
-  if (!isCuda(op) || computeType(elementType) == elementType)
+  bool isNarrow = computeType(elementType) != elementType || op->hasAttr(kNarrowAttr);
+  if (!isCuda(op) || !isNarrow)
     return;
   for (Operation &inner : *body)
     if (isa<arith::DivFOp, math::ExpOp, math::ExpM1Op, math::TanhOp, math::ErfOp>(inner))

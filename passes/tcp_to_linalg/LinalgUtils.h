@@ -27,9 +27,12 @@ mlir::Type computeType(mlir::Type elementType);
 mlir::Value convertFloat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                          mlir::Type type);
 
+/// On an op on f32 whose values come from narrower floats and are rounded to them.
+inline constexpr llvm::StringLiteral kNarrowAttr = "tcp.narrow";
+
 /// Marks the divisions and transcendental functions in the body of `op` approximate (`afn`) if the
 /// function runs on the GPU and `elementType`, in which the result is stored, is narrower than f32,
-/// so that their errors of a few units of f32 vanish in the rounding.
+/// or if the op has `kNarrowAttr`: their errors of a few units of f32 vanish in the rounding.
 void allowApproximation(mlir::Operation *op, mlir::Block *body, mlir::Type elementType);
 
 /// A scalar constant of an integer, index or float type.

@@ -40,7 +40,7 @@ OTHERS = (
     "group_norm_parts", "group_norm_uneven_parts", "layer_norm_longest",
     "instance_norm", "instance_norm_last", "instance_norm_parts", "instance_norm_uneven_parts",
     "layer_norm_channels",
-    "softmax_heads", "softmax_flat", "sliced",
+    "softmax_heads", "softmax_flat", "softmax_parts", "logsumexp_parts", "sliced",
     "softmax_across_9", "softmax_across_17", "softmax_across_64", "softmax_across_100",
     "softmax_across_257", "norm_across", "group_norm_runs_8", "group_norm_runs_4",
     "group_norm_runs_2", "group_norm_runs_odd", "group_norm_runs_short", "group_norm_runs_long",
@@ -87,6 +87,9 @@ def build(name: str):
     def residual(norm, x, y):
         total = x + y
         return total, F.gelu(norm(total))
+
+    def masked(x):
+        return torch.where(x < 0.5, -torch.inf, x)
 
     def several(x):
         return x.softmax(-1), x.log_softmax(-1), x.amax(-1), F.normalize(x, dim=-1)
@@ -158,6 +161,11 @@ def build(name: str):
             Function(lambda x, m: (x * 0.125 + m).softmax(-1)),
             [(2, 4, 50, 50), (2, 1, 1, 50)],
         ),
+        "softmax_parts": lambda: (
+            Function(lambda x: (masked(x).softmax(-1), masked(x[:, 2:]).log_softmax(-1))),
+            [(2, 131074)],
+        ),
+        "logsumexp_parts": lambda: (Function(lambda x: x.logsumexp((-1,))), [(17, 24000)]),
         "softmax_across_9": lambda: (nn.Softmax(1), [(5, 9, 31, 33)]),
         "softmax_across_17": lambda: (nn.LogSoftmax(1), [(5, 17, 29, 31)]),
         "softmax_across_64": lambda: (nn.Softmax(1), [(3, 64, 40, 40)]),
