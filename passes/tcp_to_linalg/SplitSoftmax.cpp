@@ -43,12 +43,6 @@ struct Rows {
   bool isContiguous = true;
 };
 
-/// Whether the elements of `value`, which are f32, are those of a narrower float.
-static bool isNarrow(Value value) {
-  auto cast = value.getDefiningOp<CastOp>();
-  return cast && getElementTypeOrSelf(cast.getInput()).getIntOrFloatBitWidth() < 32;
-}
-
 /// Creates ops on tensors of f32 at the place of one op.
 class SoftmaxBuilder {
 public:
@@ -123,7 +117,7 @@ std::optional<int64_t> Rows::part() const {
   constexpr int64_t kLeastPart = 1 << 8, kPart = 1 << 10, kMostPart = 1 << 13,
                     kEnoughParts = 1 << 14;
   bool isLong = length > (count <= kFewRows ? kLong : mostOfBlock(count));
-  if (!isContiguous || !isLong)
+  if (!isContiguous || !isLong || count == 0)
     return std::nullopt;
   int64_t most = kPart;
   while (most < kMostPart && count * (length / most) > kEnoughParts)
@@ -133,6 +127,12 @@ std::optional<int64_t> Rows::part() const {
       if (length % size == 0)
         return size;
   return std::nullopt;
+}
+
+/// Whether the elements of `value`, which are f32, are those of a narrower float.
+static bool isNarrow(Value value) {
+  auto cast = value.getDefiningOp<CastOp>();
+  return cast && getElementTypeOrSelf(cast.getInput()).getIntOrFloatBitWidth() < 32;
 }
 
 /// The maximum of `input` along `dim` that `value`, which has an element for each row, depends on.
