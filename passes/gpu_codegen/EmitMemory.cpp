@@ -94,6 +94,19 @@ Value Emitter::loadOne(unsigned number, const Indices &indices, int64_t lane) {
                                 /*nontemporal=*/false, alignment(number, lane));
 }
 
+Emitter::Lanes Emitter::loadVector(unsigned number, const Indices &indices, int64_t lanes) {
+  const Buffer &buffer = *plan.operands[number].buffer;
+  Type type = buffer.type.getElementType();
+  auto vector =
+      vector::LoadOp::create(b, loc, VectorType::get({lanes}, type), argumentOf(buffer),
+                             ValueRange{address(number, indices, 0)}, /*nontemporal=*/false,
+                             llvm::MaybeAlign(vectorAlignment(type, lanes)));
+  Lanes values;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    values.push_back(vector::ExtractOp::create(b, loc, vector, lane));
+  return values;
+}
+
 Emitter::Lanes Emitter::loadLanes(unsigned number, const Indices &indices,
                                   ArrayRef<int64_t> activeLanes) {
   const KernelOperand &operand = plan.operands[number];
@@ -102,16 +115,8 @@ Emitter::Lanes Emitter::loadLanes(unsigned number, const Indices &indices,
                                   plan.parallel.back().steps[number] == 0);
   if (same)
     return Lanes(activeLanes.size(), loadOne(number, indices, 0));
-  if (int64_t(activeLanes.size()) == plan.lanes && isVectorAccess(plan, number, plan.lanes)) {
-    Type type = operand.buffer->type.getElementType();
-    auto vector = vector::LoadOp::create(
-        b, loc, VectorType::get({plan.lanes}, type), argumentOf(*operand.buffer),
-        ValueRange{address(number, indices, 0)}, /*nontemporal=*/false,
-        llvm::MaybeAlign(vectorAlignment(type, plan.lanes)));
-    for (int64_t lane : activeLanes)
-      values.push_back(vector::ExtractOp::create(b, loc, vector, lane));
-    return values;
-  }
+  if (int64_t(activeLanes.size()) == plan.lanes && isVectorAccess(plan, number, plan.lanes))
+    return loadVector(number, indices, plan.lanes);
   for (int64_t lane : activeLanes)
     values.push_back(loadOne(number, indices, lane));
   return values;
@@ -120,13 +125,11 @@ Emitter::Lanes Emitter::loadLanes(unsigned number, const Indices &indices,
 void Emitter::storeLanes(unsigned number, const Indices &indices, ArrayRef<Value> values) {
   const KernelOperand &operand = plan.operands[number];
   Value memory = argumentOf(*operand.buffer);
-  if (isVectorAccess(plan, number, plan.lanes)) {
+  if (int64_t lanes = values.size(); isVectorAccess(plan, number, lanes)) {
     Type type = operand.buffer->type.getElementType();
-    Value vector =
-        vector::FromElementsOp::create(b, loc, VectorType::get({plan.lanes}, type), values);
+    Value vector = vector::FromElementsOp::create(b, loc, VectorType::get({lanes}, type), values);
     vector::StoreOp::create(b, loc, vector, memory, ValueRange{address(number, indices, 0)},
-                            /*nontemporal=*/false,
-                            llvm::MaybeAlign(vectorAlignment(type, plan.lanes)));
+                            /*nontemporal=*/false, llvm::MaybeAlign(vectorAlignment(type, lanes)));
     return;
   }
   for (auto [lane, value] : llvm::enumerate(values))

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace convoy::gpu_codegen {
 
 void Emitter::emitTiles(Value block, Value thread) {
-  int64_t tile = plan.tile, last = plan.parallel.size() - 1,
+  int64_t tile = plan.tile, lanes = plan.tileLanes, last = plan.parallel.size() - 1,
           rowsAtOnce = kBlockThreads / kWarpThreads;
   SmallVector<KernelLoop> blocks(plan.parallel);
   for (int64_t i : {int64_t(plan.tileLoop), last})
@@ -18,15 +18,15 @@ void Emitter::emitTiles(Value block, Value thread) {
   corner.parallel = delinearize(block, blocks, 1);
   for (int64_t i : {int64_t(plan.tileLoop), last})
     corner.parallel[i] = mul(corner.parallel[i], tile);
-  Value x = arith::RemUIOp::create(b, loc, thread, constant(kWarpThreads)),
+  Value x = mul(arith::RemUIOp::create(b, loc, thread, constant(kWarpThreads)), lanes),
         y = arith::DivUIOp::create(b, loc, thread, constant(kWarpThreads));
 
-  // Calls `body` for each element of the square that the thread handles; a warp iterates along
-  // `fast`.
+  // Calls `body` for the first of each `lanes` elements of the square that the thread handles; a
+  // warp iterates along `fast`.
   auto forEach = [&](int64_t fast, int64_t slow,
                      llvm::function_ref<void(const Indices &, Value, Value)> body) {
     for (int64_t row = 0; row < tile; row += rowsAtOnce)
-      for (int64_t column = 0; column < tile; column += kWarpThreads) {
+      for (int64_t column = 0; column < tile; column += lanes * kWarpThreads) {
         Value inFast = add(x, column), inSlow = add(y, row);
         Indices indices = corner;
         indices.parallel[fast] = add(corner.parallel[fast], inFast);
@@ -49,27 +49,53 @@ void Emitter::emitTiles(Value block, Value thread) {
   };
   forEach(plan.tileLoop, last, [&](const Indices &indices, Value inFast, Value inSlow) {
     const auto *square = staging.begin();
-    for (int64_t input = 0; input < plan.numInputs; ++input)
-      if (plan.isTransposed(input))
-        memref::StoreOp::create(b, loc, loadOne(input, indices, 0), *square++,
-                                ValueRange{inSlow, inFast});
+    for (int64_t input = 0; input < plan.numInputs; ++input) {
+      if (!plan.isTransposed(input))
+        continue;
+      Lanes loaded =
+          lanes == 1 ? Lanes{loadOne(input, indices, 0)} : loadVector(input, indices, lanes);
+      for (auto [lane, value] : llvm::enumerate(loaded))
+        memref::StoreOp::create(b, loc, value, *square, ValueRange{inSlow, add(inFast, lane)});
+      ++square;
+    }
   });
   gpu::BarrierOp::create(b, loc);
   forEach(last, plan.tileLoop, [&](const Indices &indices, Value inFast, Value inSlow) {
+    auto load = [&](int64_t number) {
+      if (!plan.operands[number].isRead)
+        return Lanes(lanes, Value());
+      if (isVectorAccess(plan, number, lanes))
+        return loadVector(number, indices, lanes);
+      if (plan.operands[number].isLinear && plan.parallel[last].steps[number] == 0)
+        return Lanes(lanes, loadOne(number, indices, 0));
+      Lanes loaded;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        loaded.push_back(loadOne(number, indices, lane));
+      return loaded;
+    };
     const auto *square = staging.begin();
-    SmallVector<Value> values;
+    SmallVector<Lanes> values(lanes);
+    auto append = [&](ArrayRef<Value> loaded) {
+      for (auto [to, value] : llvm::zip_equal(values, loaded))
+        to.push_back(value);
+    };
     for (int64_t input = 0; input < plan.numInputs; ++input) {
-      if (plan.isTransposed(input))
-        values.push_back(memref::LoadOp::create(b, loc, *square++, ValueRange{inFast, inSlow}));
-      else
-        values.push_back(plan.operands[input].isRead ? loadOne(input, indices, 0) : Value());
+      if (!plan.isTransposed(input)) {
+        append(load(input));
+        continue;
+      }
+      Lanes column;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        column.push_back(
+            memref::LoadOp::create(b, loc, *square, ValueRange{add(inFast, lane), inSlow}));
+      append(column);
+      ++square;
     }
-    if (plan.inits[0])
-      values.push_back(cloneConstant(plan.inits[0]));
-    else
-      values.push_back(plan.operands[plan.numInputs].isRead ? loadOne(plan.numInputs, indices, 0)
-                                                            : Value());
-    storeLanes(plan.firstOutput, indices, payload(op, values, indices, 0));
+    append(plan.inits[0] ? Lanes(lanes, cloneConstant(plan.inits[0])) : load(plan.numInputs));
+    Lanes results;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      results.push_back(payload(op, values[lane], indices, lane)[0]);
+    storeLanes(plan.firstOutput, indices, results);
   });
 }
 

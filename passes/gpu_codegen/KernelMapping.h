@@ -94,6 +94,7 @@ struct KernelMapping {
   int64_t columns = 0;   ///< neighboring outputs of a block in a column reduction, or 0
   int64_t tile = 0;      ///< edge of the square that a block transposes through shared memory, or 0
   unsigned tileLoop = 0; ///< the parallel loop along which the transposed inputs are contiguous
+  int64_t tileLanes = 1; ///< neighboring elements of a square that a thread loads or stores at once
 
   std::optional<RowMapping> rows; ///< of a region of rows; the loops over rows are `parallel`
 
@@ -131,6 +132,9 @@ int64_t vectorAlignment(mlir::Type elementType, int64_t lanes);
 
 /// Whether a thread's `lanes` elements of an operand are contiguous and aligned.
 bool isVectorAccess(const KernelMapping &plan, unsigned operand, int64_t lanes);
+
+/// Whether `lanes` elements along the parallel loop `loop` are.
+bool isVectorAlong(const KernelMapping &plan, unsigned loop, unsigned operand, int64_t lanes);
 
 /// Whether most inputs that vary along `elements` are the same in all of the few iterations of
 /// `loop`.

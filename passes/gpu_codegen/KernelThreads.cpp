@@ -22,19 +22,22 @@ int64_t KernelMapping::threads() const {
   return count / lanes;
 }
 
-bool isVectorAccess(const KernelMapping &plan, unsigned operand, int64_t lanes) {
+bool isVectorAlong(const KernelMapping &plan, unsigned loop, unsigned operand, int64_t lanes) {
   const KernelOperand &access = plan.operands[operand];
   if (lanes == 1 || !access.buffer || !access.isLinear || !llvm::isPowerOf2_64(lanes))
     return false;
   Type type = access.buffer->type.getElementType();
-  if (type.isInteger(1) || plan.parallel.empty() || plan.parallel.back().steps[operand] != 1 ||
-      access.start % lanes != 0)
+  if (type.isInteger(1) || plan.parallel[loop].steps[operand] != 1 || access.start % lanes != 0)
     return false;
-  for (ArrayRef<KernelLoop> loops : {ArrayRef(plan.parallel).drop_back(), ArrayRef(plan.reduction)})
-    for (const KernelLoop &loop : loops)
-      if (loop.steps[operand] % lanes != 0)
+  for (ArrayRef<KernelLoop> loops : {ArrayRef(plan.parallel), ArrayRef(plan.reduction)})
+    for (const KernelLoop &other : loops)
+      if (&other != &plan.parallel[loop] && other.steps[operand] % lanes != 0)
         return false;
   return isRootAligned(*access.buffer, std::min(vectorAlignment(type, lanes), int64_t(16)));
+}
+
+bool isVectorAccess(const KernelMapping &plan, unsigned operand, int64_t lanes) {
+  return !plan.parallel.empty() && isVectorAlong(plan, plan.parallel.size() - 1, operand, lanes);
 }
 
 int64_t vectorAlignment(Type elementType, int64_t lanes) {
@@ -114,6 +117,24 @@ static void shareReduction(KernelMapping &plan) {
   plan.reducers = shares.reducers;
 }
 
+/// Elements that a thread loads from an input and stores at once, so that a warp accesses 128 bytes
+/// of 16-bit elements.
+static int64_t chooseTileLanes(const KernelMapping &plan) {
+  constexpr int64_t kLanes = 2;
+  int64_t narrowest = 4, last = plan.parallel.size() - 1;
+  for (int64_t number = 0; number <= int64_t(plan.firstOutput); ++number) {
+    bool isOutput = number == plan.firstOutput;
+    if (!isOutput && !plan.isTransposed(number))
+      continue;
+    int64_t loop = isOutput ? last : plan.tileLoop;
+    if (plan.parallel[loop].size % kLanes != 0 || !isVectorAlong(plan, loop, number, kLanes))
+      return 1;
+    narrowest =
+        std::min(narrowest, elementBytes(plan.operands[number].buffer->type.getElementType()));
+  }
+  return narrowest < 4 && plan.tile >= kLanes * kWarpThreads ? kLanes : 1;
+}
+
 /// Transposes inputs that are contiguous along another loop than the output through squares in
 /// shared memory, so that both the loads and the stores of neighboring threads are contiguous.
 static void transposeThroughTiles(KernelMapping &plan) {
@@ -132,6 +153,7 @@ static void transposeThroughTiles(KernelMapping &plan) {
       continue;
     plan.tileLoop = i;
     plan.tile = shorter < kLarge * 3 / 4 ? kSmall : kLarge;
+    plan.tileLanes = chooseTileLanes(plan);
     return;
   }
 }

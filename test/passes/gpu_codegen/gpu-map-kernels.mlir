@@ -263,15 +263,18 @@ func.func @mean_bias(%x: memref<4x9x16xf16>, %bias: memref<16xf16>, %out: memref
 
 // -----
 
-// A transpose of large dims uses shared memory, so that loads and stores are both along rows.
+// A transpose of large dims uses shared memory, so that loads and stores are both along rows, of two
+// 16-bit elements at once.
 // CHECK-LABEL: func @transposed
 // CHECK: cudnn_backend.launch_kernel {{.*}} grid [98, 1, 1] block [256, 1, 1]
 // CHECK: gpu.func @transposed_transpose_add_0(%[[X:.*]]: memref<401408xf16> {llvm.noalias}, %[[BIAS:.*]]: memref<64xf16> {llvm.noalias}, %[[OUT:.*]]: memref<401408xf16> {llvm.noalias}) workgroup(%[[SQUARE:.*]] : memref<64x65xf16, #gpu.address_space<workgroup>>)
-// CHECK-COUNT-16: memref.store %{{.*}}, %[[SQUARE]]
+// CHECK-NOT: memref.load
+// CHECK-COUNT-8: vector.load %[[X]]{{.*}} {alignment = 4 : i64} : memref<401408xf16>, vector<2xf16>
 // CHECK: gpu.barrier
 // CHECK: memref.load %[[SQUARE]]
+// CHECK-NEXT: memref.load %[[SQUARE]]
 // CHECK: memref.load %[[BIAS]]
-// CHECK: memref.store %{{.*}}, %[[OUT]]
+// CHECK: vector.store %{{.*}}, %[[OUT]]{{.*}} {alignment = 4 : i64} : memref<401408xf16>, vector<2xf16>
 func.func @transposed(%x: memref<2x3136x64xf16>, %bias: memref<64xf16>, %out: memref<2x64x3136xf16>) attributes {tcp.target = "cuda"} {
   linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d1)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
                   iterator_types = ["parallel", "parallel", "parallel"]}
@@ -280,6 +283,17 @@ func.func @transposed(%x: memref<2x3136x64xf16>, %bias: memref<64xf16>, %out: me
     %r = arith.addf %a, %b : f16
     linalg.yield %r : f16
   }
+  return
+}
+
+// -----
+
+// Elements of an odd number of rows are stored alone, and loaded alone.
+// CHECK-LABEL: func @transposed_odd_rows
+// CHECK-NOT: vector.
+// CHECK: return
+func.func @transposed_odd_rows(%x: memref<151x64xf16>, %out: memref<64x151xf16>) attributes {tcp.target = "cuda"} {
+  linalg.transpose ins(%x : memref<151x64xf16>) outs(%out : memref<64x151xf16>) permutation = [1, 0]
   return
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """Runs generated kernels without a GPU: the text of phase `host`, each op for all threads of a
-launch at once. Programs with graphs of cuDNN, and kernels with shared memory, are refused."""
+launch at once. So barriers have no effect. Programs with graphs of cuDNN are refused."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class _Op:
     operands: list[str]
     text: str
     arguments: list[str] = field(default_factory=list)  # of the first region
+    header: str = ""  # their types
     regions: list[list[_Op]] = field(default_factory=list)
 
 
@@ -38,10 +39,11 @@ def _parse(lines: Iterator[str]) -> list[_Op]:
     """The ops up to the end of a region."""
     ops: list[_Op] = []
     arguments: list[str] = []
+    header = ""
     for line in lines:
         line = line.strip()
         if line.startswith("^bb"):
-            arguments = re.findall(r"(%[\w#]+):", line)
+            header, arguments = line, re.findall(r"(%[\w#]+):", line)
         elif line.startswith("})"):
             break
         elif line == "}, {":
@@ -55,11 +57,11 @@ def _parse(lines: Iterator[str]) -> list[_Op]:
             ops.append(made)
             if text.endswith("({"):
                 inner = _parse(lines)
-                made.arguments, parts = inner[0].results, [[]]
+                made.arguments, made.header, parts = inner[0].results, inner[0].text, [[]]
                 for each in inner[1:]:
                     parts.append([]) if each.name == "next_region" else parts[-1].append(each)
                 made.regions = parts
-    return [_Op("arguments", arguments, [], ""), *ops]
+    return [_Op("arguments", arguments, [], header), *ops]
 
 
 def _walk(ops: Sequence[_Op]) -> Iterator[_Op]:
@@ -96,10 +98,19 @@ _COMPARE_FLOATS: Sequence[Callable[..., Tensor]] = (
 class _Launch:
     """The threads of one launch, which all take each step together."""
 
-    def __init__(self, blocks: int, threads: int, values: dict[str, Tensor]) -> None:
+    def __init__(self, op: _Op, blocks: int, threads: int, values: Sequence[Tensor]) -> None:
         number = torch.arange(blocks * threads)
         self.block, self.thread = number // threads, number % threads
-        self.values = values
+        self.values = dict(zip(op.arguments, values, strict=False))
+        #: The sizes of the shared memory of a block. That of all blocks is one tensor.
+        self.shared: dict[str, list[int]] = {}
+        for name, sizes, dtype in re.findall(
+            r"(%\w+): memref<([\dx]+)x(\w+), #gpu.address_space<workgroup>>", op.header
+        ):
+            self.shared[name] = [int(each) for each in sizes.split("x")]
+            size = blocks * functools.reduce(operator.mul, self.shared[name])
+            self.values[name] = torch.full((size,), 127, dtype=_DTYPES[dtype])
+        assert len(self.values) == len(op.arguments), op
 
     def run(self, ops: Sequence[_Op], active: Tensor) -> list[Tensor]:
         """Runs `ops` for the active threads. Returns what the last one yields."""
@@ -180,6 +191,20 @@ class _Launch:
         other = torch.arange(len(value)) ^ distance.long()
         return [value[other], torch.ones_like(active)]
 
+    def _where(self, memory: str, indices: list[Tensor]) -> Tensor:
+        """Addresses in elements."""
+        if memory not in self.shared:
+            return indices[0]
+        where = self.block
+        for size, index in zip(self.shared[memory], indices, strict=True):
+            assert bool(((index >= 0) & (index < size)).all())
+            where = where * size + index
+        return where
+
+    def _barrier(self, _: _Op, __: list[Tensor], active: Tensor) -> list[Tensor]:
+        assert bool(active.all())
+        return []
+
     def _checked(
         self, op: _Op, memory: Tensor, where: Tensor, active: Tensor, width: int
     ) -> Tensor:
@@ -191,7 +216,7 @@ class _Launch:
         return torch.where(active, where, 0)
 
     def _load(self, op: _Op, arguments: list[Tensor], active: Tensor) -> list[Tensor]:
-        memory, where = arguments
+        memory, where = arguments[0], self._where(op.operands[0], arguments[1:])
         found = re.search(r"-> vector<(\d+)x", op.text)
         width = int(found.group(1)) if found else 1
         where = self._checked(op, memory, where, active, width)
@@ -200,7 +225,7 @@ class _Launch:
         return [memory[where[:, None] + torch.arange(width)]]
 
     def _store(self, op: _Op, arguments: list[Tensor], active: Tensor) -> list[Tensor]:
-        value, memory, where = arguments
+        value, memory, where = *arguments[:2], self._where(op.operands[1], arguments[2:])
         vector = value if value.dim() == 2 else value[:, None]
         self._checked(op, memory, where, active, vector.shape[1])
         places = where[active][:, None] + torch.arange(vector.shape[1])
@@ -275,7 +300,7 @@ def run_main(text: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> 
                 for key in ("block", "grid", "kernel")
             )
             values = [memory[each] for each in op.operands[1:]]
-            launch = _Launch(grid, block, dict(zip(kernels[kernel].arguments, values, strict=True)))
+            launch = _Launch(kernels[kernel], grid, block, values)
             launch.run(kernels[kernel].regions[0], torch.ones(grid * block, dtype=torch.bool))
             launches += 1
         else:
