@@ -56,7 +56,8 @@ public:
     return CastOp::create(builder, loc, type.clone(element), value);
   }
   Value reshape(Value value, ArrayRef<int64_t> shape) {
-    return ReshapeOp::create(builder, loc, typeOf(shape), value);
+    auto type = mlir::cast<RankedTensorType>(value.getType()).clone(shape);
+    return ReshapeOp::create(builder, loc, type, value);
   }
   template <typename Op> Value unary(Value value) {
     return marked(Op::create(builder, loc, value.getType(), value));
@@ -129,10 +130,13 @@ std::optional<int64_t> Rows::part() const {
   return std::nullopt;
 }
 
-/// Whether the elements of `value`, which are f32, are those of a narrower float.
-static bool isNarrow(Value value) {
+/// The narrower float of which `value` is a cast, or `value` itself.
+static Value beforeCast(Value value) {
   auto cast = value.getDefiningOp<CastOp>();
-  return cast && getElementTypeOrSelf(cast.getInput()).getIntOrFloatBitWidth() < 32;
+  if (!cast)
+    return value;
+  Type type = getElementTypeOrSelf(cast.getInput());
+  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32 ? cast.getInput() : value;
 }
 
 /// The maximum of `input` along `dim` that `value`, which has an element for each row, depends on.
@@ -175,9 +179,11 @@ static void divide(Exponentials found, const Rows &rows, int64_t part) {
   split[rows.dim] = part;
   split.insert(split.begin() + rows.dim, rows.length / part);
 
-  bool narrow = isNarrow(input);
-  SoftmaxBuilder parts(found.top, narrow);
-  Value divided = parts.reshape(input, split);
+  // Each kernel converts what it reads: a cast that all of them use would be stored.
+  Value stored = beforeCast(input);
+  bool isNarrow = stored != input;
+  SoftmaxBuilder parts(found.top, isNarrow);
+  Value divided = parts.cast(parts.reshape(stored, split), getElementTypeOrSelf(input));
   Value most = parts.reduce<ReduceMaxOp>(divided, rows.dim + 1);
   Value differences = parts.binary<SubOp>(divided, parts.finite(most));
   Value sums = parts.reduce<ReduceSumOp>(parts.unary<ExpOp>(differences), rows.dim + 1);
@@ -185,7 +191,7 @@ static void divide(Exponentials found, const Rows &rows, int64_t part) {
   found.top.replaceAllUsesWith(top);
   found.top->erase();
 
-  SoftmaxBuilder joined(found.sum, narrow);
+  SoftmaxBuilder joined(found.sum, isNarrow);
   Value from = joined.reshape(found.difference.getRhs(), kept);
   // Computed again, so that the sum reads what the maximum of the row reads: they become one
   // kernel.
