@@ -94,15 +94,15 @@ Value Emitter::loadOne(unsigned number, const Indices &indices, int64_t lane) {
                                 /*nontemporal=*/false, alignment(number, lane));
 }
 
-Emitter::Lanes Emitter::loadVector(unsigned number, const Indices &indices, int64_t lanes) {
+Emitter::Lanes Emitter::loadVector(unsigned number, const Indices &indices) {
   const Buffer &buffer = *plan.operands[number].buffer;
   Type type = buffer.type.getElementType();
   auto vector =
-      vector::LoadOp::create(b, loc, VectorType::get({lanes}, type), argumentOf(buffer),
+      vector::LoadOp::create(b, loc, VectorType::get({plan.lanes}, type), argumentOf(buffer),
                              ValueRange{address(number, indices, 0)}, /*nontemporal=*/false,
-                             llvm::MaybeAlign(vectorAlignment(type, lanes)));
+                             llvm::MaybeAlign(vectorAlignment(type, plan.lanes)));
   Lanes values;
-  for (int64_t lane = 0; lane < lanes; ++lane)
+  for (int64_t lane = 0; lane < plan.lanes; ++lane)
     values.push_back(vector::ExtractOp::create(b, loc, vector, lane));
   return values;
 }
@@ -116,7 +116,7 @@ Emitter::Lanes Emitter::loadLanes(unsigned number, const Indices &indices,
   if (same)
     return Lanes(activeLanes.size(), loadOne(number, indices, 0));
   if (int64_t(activeLanes.size()) == plan.lanes && isVectorAccess(plan, number, plan.lanes))
-    return loadVector(number, indices, plan.lanes);
+    return loadVector(number, indices);
   for (int64_t lane : activeLanes)
     values.push_back(loadOne(number, indices, lane));
   return values;
@@ -125,11 +125,13 @@ Emitter::Lanes Emitter::loadLanes(unsigned number, const Indices &indices,
 void Emitter::storeLanes(unsigned number, const Indices &indices, ArrayRef<Value> values) {
   const KernelOperand &operand = plan.operands[number];
   Value memory = argumentOf(*operand.buffer);
-  if (int64_t lanes = values.size(); isVectorAccess(plan, number, lanes)) {
+  if (isVectorAccess(plan, number, plan.lanes)) {
     Type type = operand.buffer->type.getElementType();
-    Value vector = vector::FromElementsOp::create(b, loc, VectorType::get({lanes}, type), values);
+    Value vector =
+        vector::FromElementsOp::create(b, loc, VectorType::get({plan.lanes}, type), values);
     vector::StoreOp::create(b, loc, vector, memory, ValueRange{address(number, indices, 0)},
-                            /*nontemporal=*/false, llvm::MaybeAlign(vectorAlignment(type, lanes)));
+                            /*nontemporal=*/false,
+                            llvm::MaybeAlign(vectorAlignment(type, plan.lanes)));
     return;
   }
   for (auto [lane, value] : llvm::enumerate(values))

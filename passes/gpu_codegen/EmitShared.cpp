@@ -9,7 +9,7 @@ using namespace mlir;
 namespace convoy::gpu_codegen {
 
 void Emitter::emitTiles(Value block, Value thread) {
-  int64_t tile = plan.tile, lanes = plan.tileLanes, last = plan.parallel.size() - 1,
+  int64_t tile = plan.tile, lanes = plan.lanes, last = plan.parallel.size() - 1,
           rowsAtOnce = kBlockThreads / kWarpThreads;
   SmallVector<KernelLoop> blocks(plan.parallel);
   for (int64_t i : {int64_t(plan.tileLoop), last})
@@ -52,8 +52,7 @@ void Emitter::emitTiles(Value block, Value thread) {
     for (int64_t input = 0; input < plan.numInputs; ++input) {
       if (!plan.isTransposed(input))
         continue;
-      Lanes loaded =
-          lanes == 1 ? Lanes{loadOne(input, indices, 0)} : loadVector(input, indices, lanes);
+      Lanes loaded = lanes == 1 ? Lanes{loadOne(input, indices, 0)} : loadVector(input, indices);
       for (auto [lane, value] : llvm::enumerate(loaded))
         memref::StoreOp::create(b, loc, value, *square, ValueRange{inSlow, add(inFast, lane)});
       ++square;
@@ -61,17 +60,9 @@ void Emitter::emitTiles(Value block, Value thread) {
   });
   gpu::BarrierOp::create(b, loc);
   forEach(last, plan.tileLoop, [&](const Indices &indices, Value inFast, Value inSlow) {
+    auto all = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
     auto load = [&](int64_t number) {
-      if (!plan.operands[number].isRead)
-        return Lanes(lanes, Value());
-      if (isVectorAccess(plan, number, lanes))
-        return loadVector(number, indices, lanes);
-      if (plan.operands[number].isLinear && plan.parallel[last].steps[number] == 0)
-        return Lanes(lanes, loadOne(number, indices, 0));
-      Lanes loaded;
-      for (int64_t lane = 0; lane < lanes; ++lane)
-        loaded.push_back(loadOne(number, indices, lane));
-      return loaded;
+      return plan.operands[number].isRead ? loadLanes(number, indices, all) : Lanes(lanes, Value());
     };
     const auto *square = staging.begin();
     SmallVector<Lanes> values(lanes);

@@ -75,8 +75,8 @@ private:
   /// of its type. LLVM merges loads of neighboring elements if it is known.
   llvm::MaybeAlign alignment(unsigned operand, int64_t lane);
   Lanes loadLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
-  /// A vector load of `lanes` contiguous elements.
-  Lanes loadVector(unsigned operand, const Indices &indices, int64_t lanes);
+  /// A vector load of the lanes, whose elements are contiguous.
+  Lanes loadVector(unsigned operand, const Indices &indices);
   void storeLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<mlir::Value> values);
   /// The payload of one lane, with its arguments.
   Lanes payload(mlir::linalg::LinalgOp op, llvm::ArrayRef<mlir::Value> arguments,

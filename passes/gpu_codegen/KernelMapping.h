@@ -83,7 +83,8 @@ struct KernelMapping {
   llvm::SmallVector<mlir::Value>
       inits; ///< for each output a constant that replaces its initial value, or null
   std::optional<mlir::Value> padding; ///< the padding value
-  int64_t lanes = 1;                  ///< elements of the last parallel loop per thread
+  int64_t lanes = 1; ///< elements of the last parallel loop per thread; of a square
+                     ///< those that a thread loads or stores at once
   /// A parallel loop whose iterations read the same elements: each thread computes all of them.
   std::optional<unsigned> repeated;
   /// For each result the op that combines two partial results, if several threads share a
@@ -94,7 +95,6 @@ struct KernelMapping {
   int64_t columns = 0;   ///< neighboring outputs of a block in a column reduction, or 0
   int64_t tile = 0;      ///< edge of the square that a block transposes through shared memory, or 0
   unsigned tileLoop = 0; ///< the parallel loop along which the transposed inputs are contiguous
-  int64_t tileLanes = 1; ///< neighboring elements of a square that a thread loads or stores at once
 
   std::optional<RowMapping> rows; ///< of a region of rows; the loops over rows are `parallel`
 

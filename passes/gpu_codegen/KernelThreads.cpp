@@ -19,7 +19,7 @@ int64_t KernelMapping::threads() const {
     bool tiled = tile != 0 && (i == tileLoop || i + 1 == parallel.size());
     count *= tiled ? llvm::divideCeil(loop.size, tile) : loop.size;
   }
-  return count / lanes;
+  return tile ? count : count / lanes;
 }
 
 bool isVectorAlong(const KernelMapping &plan, unsigned loop, unsigned operand, int64_t lanes) {
@@ -153,7 +153,7 @@ static void transposeThroughTiles(KernelMapping &plan) {
       continue;
     plan.tileLoop = i;
     plan.tile = shorter < kLarge * 3 / 4 ? kSmall : kLarge;
-    plan.tileLanes = chooseTileLanes(plan);
+    plan.lanes = chooseTileLanes(plan);
     return;
   }
 }
