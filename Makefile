@@ -52,7 +52,7 @@ define compile
 @$(call step,build $(1)) cmake --build --preset $(1) --parallel $(JOBS)
 endef
 
-.PHONY: run test test-serving lint lint-python lint-cpp fuzz sanitize support ops build bench coverage docs wheel clean
+.PHONY: run test test-serving serving lint lint-python lint-cpp fuzz sanitize support ops build bench coverage docs wheel clean
 
 run: build
 	$(BIN)/convoy compile examples/resnet.py:$(MODEL) --target $(TARGET) -o build/$(MODEL).convoy
@@ -68,7 +68,8 @@ test: build
 # The artifacts behind Ray Serve and Triton. Their packages are in an environment of their own, without
 # PyTorch and the compiler; the compiler of $(VENV) makes the artifacts. TESTS selects files.
 TESTS := test/serving
-test-serving: build $(SERVING)/.python
+serving: $(SERVING)/.python
+test-serving: build serving
 	@$(call step,compile models for serving) $(BIN)/python test/serving/build_artifacts.py build/serving
 	@$(PYTHON) tools/progress.py test-serving --all -- $(SERVING)/bin/python -m pytest -q $(TESTS)
 

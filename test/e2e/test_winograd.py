@@ -88,7 +88,7 @@ def test_shapes(shape: str, cpu: str, tmp_path: Path) -> None:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.parametrize("cpu", ["native", "x86-64"])
 @pytest.mark.parametrize(
     ("rows", "columns", "dilation"),
     [(16, 16, 2), (25, 28, 4), (27, 31, 3), (30, 18, 5), (17, 40, 2)],
