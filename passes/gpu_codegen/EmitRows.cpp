@@ -6,66 +6,11 @@
 // for registers, each reduction is a loop over the groups, in which the thread computes again what
 // it needs, from memory that is in a cache by then.
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "passes/gpu_codegen/Emitter.h"
+#include "passes/gpu_codegen/RowEmitter.h"
 
 using namespace mlir;
 
 namespace convoy::gpu_codegen {
-
-class RowEmitter {
-public:
-  explicit RowEmitter(Emitter &emitter)
-      : e(emitter), plan(e.plan), rows(*plan.rows), region(rows.region), b(e.b), loc(e.loc) {}
-
-  void emit(Value thread);
-
-private:
-  void emitRow();
-  using Lanes = Emitter::Lanes;
-
-  /// A group of elements.
-  struct Group {
-    SmallVector<Value> indices; ///< of the first one, one per loop over elements
-    Value isInside;             ///< null if it always is
-    llvm::DenseMap<unsigned, Lanes> loaded, computed; ///< by operand, and by op
-  };
-
-  SmallVector<Group, 0> groupsFrom(Value first, int64_t most, int64_t count);
-  void forGroups(SmallVectorImpl<Value> &carried,
-                 llvm::function_ref<void(Group &, SmallVectorImpl<Value> &)> body);
-  Value address(unsigned operand, ArrayRef<Value> indices);
-  Value loadOne(unsigned operand, ArrayRef<Value> indices);
-  const Lanes &load(unsigned operand, Group &group);
-  Lanes arguments(unsigned number, Group *group, int64_t lane);
-  const Lanes &compute(unsigned number, Group &group);
-  void store(unsigned number, Group &group);
-  void storeRow(unsigned number);
-  Value reduce(unsigned number);
-  Value combineThreads(const RowOp &op, Value value);
-  Value combineColumns(const RowOp &op, Value value);
-  void guarded(ArrayRef<Value> conditions, llvm::function_ref<void()> body);
-  bool variesInRow(unsigned operand) const {
-    return llvm::any_of(plan.reduction,
-                        [&](const KernelLoop &loop) { return loop.steps[operand] != 0; });
-  }
-
-  Emitter &e;
-  const KernelMapping &plan;
-  const RowMapping &rows;
-  const RowRegion &region;
-  OpBuilder &b;
-  Location loc;
-  Emitter::Indices row; ///< without indices of elements
-  Value sharer, isRow;  ///< number of the thread in its row; null if the row always exists
-  Value column;         ///< number of the row in its block, if there are several
-  SmallVector<Group, 0> resident;           ///< the thread's groups, if they stay in registers
-  SmallVector<Value> ofRow;                 ///< by op: its value for the row, unless the op is full
-  llvm::DenseMap<unsigned, Value> rowLoads; ///< operands with one element per row
-  SmallVector<unsigned> pending; ///< full ops whose results the next loop over groups stores
-  unsigned numShared = 0;        ///< reductions that have used shared memory
-};
 
 void RowEmitter::guarded(ArrayRef<Value> conditions, llvm::function_ref<void()> body) {
   Value all;
@@ -77,42 +22,6 @@ void RowEmitter::guarded(ArrayRef<Value> conditions, llvm::function_ref<void()> 
     b.setInsertionPoint(
         scf::IfOp::create(b, loc, all, /*withElseRegion=*/false).thenBlock()->getTerminator());
   body();
-}
-
-/// The `count` groups of the thread from the one with number `first`, which is at most `most`.
-/// Loads past the end are clamped, so that all of them can be in flight at once.
-SmallVector<RowEmitter::Group, 0> RowEmitter::groupsFrom(Value first, int64_t most, int64_t count) {
-  auto isBelow = [&](Value index, int64_t end) -> Value {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, e.constant(end));
-  };
-  auto clamped = [&](Value index, int64_t end) -> Value {
-    return arith::MinUIOp::create(b, loc, index, e.constant(end - 1));
-  };
-  SmallVector<Group, 0> groups(count);
-  SmallVector<Value> begin;
-  if (rows.outerStep != 0)
-    begin = e.delinearize(first, plan.reduction, rows.width);
-  for (auto [i, group] : llvm::enumerate(groups)) {
-    bool mayBeOutside = most + int64_t(i) * rows.sharers >= rows.groups();
-    if (rows.outerStep != 0) {
-      int64_t end = plan.reduction.front().size;
-      group.indices = begin;
-      Value &outer = group.indices.front();
-      outer = e.add(outer, i * rows.outerStep);
-      if (mayBeOutside) {
-        group.isInside = isBelow(outer, end);
-        outer = clamped(outer, end);
-      }
-      continue;
-    }
-    Value index = e.add(first, i * rows.sharers);
-    if (mayBeOutside) {
-      group.isInside = isBelow(index, rows.groups());
-      index = clamped(index, rows.groups());
-    }
-    group.indices = e.delinearize(index, plan.reduction, rows.width);
-  }
-  return groups;
 }
 
 /// Emits `body` for all groups of the thread. It updates the carried values.
@@ -143,47 +52,6 @@ void RowEmitter::forGroups(SmallVectorImpl<Value> &carried,
   carried.assign(loop.result_begin(), loop.result_end());
 }
 
-Value RowEmitter::address(unsigned operand, ArrayRef<Value> indices) {
-  Emitter::Indices all = row;
-  all.reduction.assign(indices.begin(), indices.end());
-  return e.address(operand, all, 0);
-}
-
-Value RowEmitter::loadOne(unsigned operand, ArrayRef<Value> indices) {
-  return memref::LoadOp::create(b, loc, e.argumentOf(*plan.operands[operand].buffer),
-                                address(operand, indices));
-}
-
-/// The elements of an operand in `group`.
-const RowEmitter::Lanes &RowEmitter::load(unsigned operand, Group &group) {
-  Lanes &values = group.loaded[operand];
-  if (!values.empty())
-    return values;
-  if (!variesInRow(operand)) {
-    values.assign(rows.width, rowLoads.at(operand));
-    return values;
-  }
-  const Buffer &buffer = *plan.operands[operand].buffer;
-  Type type = buffer.type.getElementType();
-  if (isRowVector(plan, operand, rows.width)) {
-    auto vector =
-        vector::LoadOp::create(b, loc, VectorType::get({rows.width}, type), e.argumentOf(buffer),
-                               ValueRange{address(operand, group.indices)}, /*nontemporal=*/false,
-                               llvm::MaybeAlign(vectorAlignment(type, rows.width)));
-    for (int64_t lane = 0; lane < rows.width; ++lane)
-      values.push_back(vector::ExtractOp::create(b, loc, vector, lane));
-  } else if (plan.reduction.back().steps[operand] == 0) {
-    values.assign(rows.width, loadOne(operand, group.indices));
-  } else {
-    SmallVector<Value> indices = group.indices;
-    for (int64_t lane = 0; lane < rows.width; ++lane) {
-      indices.back() = e.add(group.indices.back(), lane);
-      values.push_back(loadOne(operand, indices));
-    }
-  }
-  return values;
-}
-
 /// The values of the inputs of an op, of one element of `group`, or of the row if it is null.
 RowEmitter::Lanes RowEmitter::arguments(unsigned number, Group *group, int64_t lane) {
   Lanes values;
@@ -212,39 +80,6 @@ const RowEmitter::Lanes &RowEmitter::compute(unsigned number, Group &group) {
     results.push_back(e.payload(region.ops[number].op, values, row, 0).front());
   }
   return group.computed[number] = results;
-}
-
-void RowEmitter::store(unsigned number, Group &group) {
-  Lanes values = compute(number, group);
-  unsigned operand = *rows.outputs[number];
-  const Buffer &buffer = *plan.operands[operand].buffer;
-  Type type = buffer.type.getElementType();
-  guarded({group.isInside, isRow}, [&] {
-    if (isRowVector(plan, operand, rows.width)) {
-      vector::StoreOp::create(
-          b, loc,
-          vector::FromElementsOp::create(b, loc, VectorType::get({rows.width}, type), values),
-          e.argumentOf(buffer), ValueRange{address(operand, group.indices)},
-          /*nontemporal=*/false, llvm::MaybeAlign(vectorAlignment(type, rows.width)));
-      return;
-    }
-    SmallVector<Value> indices = group.indices;
-    for (auto [lane, value] : llvm::enumerate(values)) {
-      indices.back() = e.add(group.indices.back(), lane);
-      memref::StoreOp::create(b, loc, value, e.argumentOf(buffer), address(operand, indices));
-    }
-  });
-}
-
-void RowEmitter::storeRow(unsigned number) {
-  if (!rows.outputs[number])
-    return;
-  unsigned operand = *rows.outputs[number];
-  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, sharer, e.constant(0));
-  guarded({isFirst, isRow}, [&] {
-    memref::StoreOp::create(b, loc, ofRow[number], e.argumentOf(*plan.operands[operand].buffer),
-                            address(operand, {}));
-  });
 }
 
 /// Combines the values of the threads that share the row of this thread's column: in each warp,

@@ -2,7 +2,7 @@
 
 // The class that emits a kernel: arguments and body (KernelEmit.cpp), code of single threads
 // (EmitThread.cpp), payloads (EmitPayload.cpp), memory accesses (EmitMemory.cpp), code in which the
-// threads of a warp or a block cooperate (EmitShared.cpp), and regions of rows (EmitRows.cpp).
+// threads of a warp or a block cooperate (EmitShared.cpp), and regions of rows (RowEmitter.h).
 
 #ifndef CONVOY_PASSES_GPU_CODEGEN_EMITTER_H
 #define CONVOY_PASSES_GPU_CODEGEN_EMITTER_H
