@@ -4,7 +4,9 @@
 // the threads of a block have one row, or `columns` neighboring ones. What an op computes for a
 // group is kept, so that later ops do not read or compute it again. If a row has too many elements
 // for registers, each reduction is a loop over the groups, in which the thread computes again what
-// it needs, from memory that is in a cache by then.
+// it needs, from memory that is in a cache by then. Of a row that begins or ends between aligned
+// groups, each thread has at most one of the few elements outside of whole groups, as a group of
+// one: all loads stay free of branches.
 
 #include "passes/gpu_codegen/RowEmitter.h"
 
@@ -27,11 +29,15 @@ void RowEmitter::guarded(ArrayRef<Value> conditions, llvm::function_ref<void()> 
 /// Emits `body` for all groups of the thread. It updates the carried values.
 void RowEmitter::forGroups(SmallVectorImpl<Value> &carried,
                            llvm::function_ref<void(Group &, SmallVectorImpl<Value> &)> body) {
-  if (rows.isResident) {
-    for (Group &group : resident)
-      body(group, carried);
-    return;
-  }
+  if (!rows.isResident)
+    loopOverGroups(carried, body);
+  for (Group &group : resident)
+    body(group, carried);
+}
+
+/// Emits a loop over the thread's groups, except those that are resident.
+void RowEmitter::loopOverGroups(SmallVectorImpl<Value> &carried,
+                                llvm::function_ref<void(Group &, SmallVectorImpl<Value> &)> body) {
   // Enough loads in flight to hide their latency.
   constexpr int64_t kElementsPerTurn = 16, kLeastGroups = 2;
   int64_t count = std::max(kLeastGroups, kElementsPerTurn / rows.width),
@@ -74,7 +80,7 @@ const RowEmitter::Lanes &RowEmitter::compute(unsigned number, Group &group) {
   if (auto found = group.computed.find(number); found != group.computed.end())
     return found->second;
   Lanes results;
-  for (int64_t lane = 0; lane < rows.width; ++lane) {
+  for (int64_t lane = 0; lane < group.width; ++lane) {
     Lanes values = arguments(number, &group, lane);
     values.push_back(Value()); // the output's initial value, which is not read
     results.push_back(e.payload(region.ops[number].op, values, row, 0).front());
@@ -145,7 +151,8 @@ Value RowEmitter::reduce(unsigned number) {
   forGroups(partial, [&](Group &group, SmallVectorImpl<Value> &partial) {
     for (unsigned stored : pending)
       store(stored, group);
-    for (auto [lane, value] : llvm::enumerate(partial)) {
+    for (auto [lane, value] :
+         llvm::enumerate(MutableArrayRef<Value>(partial).take_front(group.width))) {
       Lanes values = arguments(number, &group, lane);
       values.push_back(value);
       Value next = e.payload(op.op, values, row, 0).front();
@@ -179,8 +186,11 @@ void RowEmitter::emit(Value thread) {
   SmallVector<KernelLoop> loops(plan.parallel);
   int64_t repeats = plan.repeated ? std::exchange(loops[*plan.repeated].size, 1) : 1;
   row.parallel = e.delinearize(index, loops, 1);
+  findWholeGroups();
   if (rows.isResident)
     resident = groupsFrom(sharer, rows.sharers - 1, llvm::divideCeil(rows.groups(), rows.sharers));
+  if (rows.unaligned)
+    resident.push_back(outsideOfGroups());
   for (int64_t i = 0; i < repeats; ++i) {
     if (plan.repeated)
       row.parallel[*plan.repeated] = e.constant(i);

@@ -9,38 +9,62 @@ using namespace mlir;
 
 namespace convoy::gpu_codegen {
 
+/// Finds the groups of the row that begin at multiples of the width in memory.
+void RowEmitter::findWholeGroups() {
+  wholeGroups = e.constant(rows.groups());
+  if (!rows.unaligned)
+    return;
+  Value width = e.constant(rows.width), last = e.constant(rows.width - 1);
+  Value begin = e.add(address(*rows.unaligned, {}), last);
+  firstWhole = arith::SubIOp::create(b, loc, last, arith::RemUIOp::create(b, loc, begin, width));
+  Value rest = arith::SubIOp::create(b, loc, e.constant(rows.region.length()), firstWhole);
+  wholeGroups = arith::DivUIOp::create(b, loc, rest, width);
+}
+
+/// Clamps `index`; returns whether it was below `end`.
+Value RowEmitter::clamp(Value &index, Value end) {
+  Value isBelow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, end);
+  index = arith::MinUIOp::create(b, loc, index, e.add(end, -1));
+  return isBelow;
+}
+
+/// The thread's element of those that are in no whole group: the first threads have those before,
+/// the next ones those after the groups.
+RowEmitter::Group RowEmitter::outsideOfGroups() {
+  Value isBefore = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, sharer, firstWhole);
+  Value after = e.add(sharer, e.mul(wholeGroups, rows.width));
+  Value index = arith::SelectOp::create(b, loc, isBefore, sharer, after);
+  Group group;
+  group.width = 1;
+  group.isInside = clamp(index, e.constant(rows.region.length()));
+  group.indices = {index};
+  return group;
+}
+
 /// The `count` groups of the thread from the one with number `first`, which is at most `most`.
 /// Loads past the end are clamped, so that all of them can be in flight at once.
 SmallVector<RowEmitter::Group, 0> RowEmitter::groupsFrom(Value first, int64_t most, int64_t count) {
-  auto isBelow = [&](Value index, int64_t end) -> Value {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, e.constant(end));
-  };
-  auto clamped = [&](Value index, int64_t end) -> Value {
-    return arith::MinUIOp::create(b, loc, index, e.constant(end - 1));
-  };
   SmallVector<Group, 0> groups(count);
   SmallVector<Value> begin;
   if (rows.outerStep != 0)
     begin = e.delinearize(first, plan.reduction, rows.width);
   for (auto [i, group] : llvm::enumerate(groups)) {
-    bool mayBeOutside = most + int64_t(i) * rows.sharers >= rows.groups();
+    bool mayBeOutside = most + int64_t(i) * rows.sharers >= rows.leastGroups();
+    group.width = rows.width;
     if (rows.outerStep != 0) {
-      int64_t end = plan.reduction.front().size;
       group.indices = begin;
       Value &outer = group.indices.front();
       outer = e.add(outer, i * rows.outerStep);
-      if (mayBeOutside) {
-        group.isInside = isBelow(outer, end);
-        outer = clamped(outer, end);
-      }
+      if (mayBeOutside)
+        group.isInside = clamp(outer, e.constant(plan.reduction.front().size));
       continue;
     }
     Value index = e.add(first, i * rows.sharers);
-    if (mayBeOutside) {
-      group.isInside = isBelow(index, rows.groups());
-      index = clamped(index, rows.groups());
-    }
+    if (mayBeOutside)
+      group.isInside = clamp(index, wholeGroups);
     group.indices = e.delinearize(index, plan.reduction, rows.width);
+    if (firstWhole)
+      group.indices.back() = e.add(group.indices.back(), firstWhole);
   }
   return groups;
 }
@@ -62,23 +86,23 @@ const RowEmitter::Lanes &RowEmitter::load(unsigned operand, Group &group) {
   if (!values.empty())
     return values;
   if (!variesInRow(operand)) {
-    values.assign(rows.width, rowLoads.at(operand));
+    values.assign(group.width, rowLoads.at(operand));
     return values;
   }
   const Buffer &buffer = *plan.operands[operand].buffer;
   Type type = buffer.type.getElementType();
-  if (isRowVector(plan, operand, rows.width)) {
+  if (isRowVector(plan, operand, group.width)) {
     auto vector =
-        vector::LoadOp::create(b, loc, VectorType::get({rows.width}, type), e.argumentOf(buffer),
+        vector::LoadOp::create(b, loc, VectorType::get({group.width}, type), e.argumentOf(buffer),
                                ValueRange{address(operand, group.indices)}, /*nontemporal=*/false,
-                               llvm::MaybeAlign(vectorAlignment(type, rows.width)));
-    for (int64_t lane = 0; lane < rows.width; ++lane)
+                               llvm::MaybeAlign(vectorAlignment(type, group.width)));
+    for (int64_t lane = 0; lane < group.width; ++lane)
       values.push_back(vector::ExtractOp::create(b, loc, vector, lane));
   } else if (plan.reduction.back().steps[operand] == 0) {
-    values.assign(rows.width, loadOne(operand, group.indices));
+    values.assign(group.width, loadOne(operand, group.indices));
   } else {
     SmallVector<Value> indices = group.indices;
-    for (int64_t lane = 0; lane < rows.width; ++lane) {
+    for (int64_t lane = 0; lane < group.width; ++lane) {
       indices.back() = e.add(group.indices.back(), lane);
       values.push_back(loadOne(operand, indices));
     }
@@ -92,12 +116,12 @@ void RowEmitter::store(unsigned number, Group &group) {
   const Buffer &buffer = *plan.operands[operand].buffer;
   Type type = buffer.type.getElementType();
   guarded({group.isInside, isRow}, [&] {
-    if (isRowVector(plan, operand, rows.width)) {
+    if (isRowVector(plan, operand, group.width)) {
       vector::StoreOp::create(
           b, loc,
-          vector::FromElementsOp::create(b, loc, VectorType::get({rows.width}, type), values),
+          vector::FromElementsOp::create(b, loc, VectorType::get({group.width}, type), values),
           e.argumentOf(buffer), ValueRange{address(operand, group.indices)},
-          /*nontemporal=*/false, llvm::MaybeAlign(vectorAlignment(type, rows.width)));
+          /*nontemporal=*/false, llvm::MaybeAlign(vectorAlignment(type, group.width)));
       return;
     }
     SmallVector<Value> indices = group.indices;

@@ -54,7 +54,11 @@ struct RowMapping {
   llvm::SmallVector<llvm::SmallVector<std::optional<unsigned>>, 0> inputs;
   /// For each op the operand that its result is stored to, or nullopt.
   llvm::SmallVector<std::optional<unsigned>> outputs;
-  int64_t width = 1;   ///< neighboring elements that a thread loads and stores at once
+  int64_t width = 1; ///< neighboring elements that a thread loads and stores at once
+  /// If rows may begin and end between aligned groups of `width` elements: an operand whose rows
+  /// begin as far from one as those of all others that are read or written in groups. The elements
+  /// before the first whole group and after the last one are at most one more per thread.
+  std::optional<unsigned> unaligned;
   int64_t sharers = 1; ///< threads that share a row: a part of a warp, or whole warps
   int64_t columns = 1; ///< neighboring rows of a block, which neighboring threads have; with others
                        ///< than one, `columns` * `sharers` are whole warps
@@ -65,8 +69,9 @@ struct RowMapping {
 
   /// Warps that exchange values of rows.
   int64_t warps() const { return sharers * columns / kWarpThreads; }
-  /// Groups of `width` elements of a row.
+  /// Groups of `width` elements of a row, at most and at least.
   int64_t groups() const { return region.length() / width; }
+  int64_t leastGroups() const { return (region.length() - (unaligned ? width - 1 : 0)) / width; }
 };
 
 struct KernelMapping {
@@ -124,7 +129,7 @@ struct KernelMapping {
 std::string describe(mlir::linalg::LinalgOp op);
 
 /// Whether `width` elements of an operand of a region of rows, along the last loop, are contiguous
-/// and aligned.
+/// and aligned, or as far from that as those of the operand `unaligned`.
 bool isRowVector(const KernelMapping &plan, unsigned operand, int64_t width);
 
 /// Alignment in bytes of an access to `lanes` elements by one instruction.

@@ -23,14 +23,20 @@ private:
 
   /// A group of elements.
   struct Group {
+    int64_t width;
     llvm::SmallVector<mlir::Value> indices; ///< of the first one, one per loop over elements
     mlir::Value isInside;                   ///< null if it always is
     llvm::DenseMap<unsigned, Lanes> loaded, computed; ///< by operand, and by op
   };
 
   llvm::SmallVector<Group, 0> groupsFrom(mlir::Value first, int64_t most, int64_t count);
+  void findWholeGroups();
+  Group outsideOfGroups();
+  mlir::Value clamp(mlir::Value &index, mlir::Value end);
   void forGroups(llvm::SmallVectorImpl<mlir::Value> &carried,
                  llvm::function_ref<void(Group &, llvm::SmallVectorImpl<mlir::Value> &)> body);
+  void loopOverGroups(llvm::SmallVectorImpl<mlir::Value> &carried,
+                      llvm::function_ref<void(Group &, llvm::SmallVectorImpl<mlir::Value> &)> body);
   mlir::Value address(unsigned operand, llvm::ArrayRef<mlir::Value> indices);
   mlir::Value loadOne(unsigned operand, llvm::ArrayRef<mlir::Value> indices);
   const Lanes &load(unsigned operand, Group &group);
@@ -56,7 +62,9 @@ private:
   Emitter::Indices row;      ///< without indices of elements
   mlir::Value sharer, isRow; ///< number of the thread in its row; null if the row always exists
   mlir::Value column;        ///< number of the row in its block, if there are several
-  llvm::SmallVector<Group, 0> resident; ///< the thread's groups, if they stay in registers
+  mlir::Value wholeGroups;   ///< number of groups of the row
+  mlir::Value firstWhole;    ///< index where they begin; null if it is always zero
+  llvm::SmallVector<Group, 0> resident; ///< the thread's groups that stay in registers
   llvm::SmallVector<mlir::Value> ofRow; ///< by op: its value for the row, unless the op is full
   llvm::DenseMap<unsigned, mlir::Value> rowLoads; ///< operands with one element per row
   llvm::SmallVector<unsigned> pending; ///< full ops whose results the next loop over groups stores

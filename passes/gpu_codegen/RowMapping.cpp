@@ -41,19 +41,22 @@ static unsigned operandOf(KernelMapping &plan, const RowAccess &access) {
 bool isRowVector(const KernelMapping &plan, unsigned number, int64_t width) {
   const KernelOperand &operand = plan.operands[number];
   Type type = operand.buffer->type.getElementType();
+  std::optional<unsigned> unaligned = plan.rows->unaligned;
+  int64_t begin = unaligned ? plan.operands[*unaligned].start : 0;
   if (width == 1 || type.isInteger(1) || plan.reduction.back().steps[number] != 1 ||
-      operand.start % width != 0)
+      (operand.start - begin) % width != 0)
     return false;
   for (ArrayRef<KernelLoop> loops : {ArrayRef(plan.parallel), ArrayRef(plan.reduction).drop_back()})
     for (const KernelLoop &loop : loops)
-      if (loop.steps[number] % width != 0)
+      if ((loop.steps[number] - (unaligned ? loop.steps[*unaligned] : 0)) % width != 0)
         return false;
   return isRootAligned(*operand.buffer, vectorAlignment(type, width));
 }
 
-/// Elements per access: 16 bytes of the widest memory with elements of rows, if all of it is
-/// aligned.
-static int64_t chooseWidth(const KernelMapping &plan) {
+/// Chooses the elements per access: 16 bytes of the widest memory with elements of rows, if all of
+/// it is aligned, or if all of it is aligned after the same elements of long rows.
+static void chooseWidth(KernelMapping &plan) {
+  RowMapping &rows = *plan.rows;
   SmallVector<unsigned> full;
   int64_t widest = 1;
   for (unsigned number = 0; number < plan.operands.size(); ++number) {
@@ -64,15 +67,32 @@ static int64_t chooseWidth(const KernelMapping &plan) {
     full.push_back(number);
     widest = std::max(widest, elementBytes(plan.operands[number].buffer->type.getElementType()));
   }
-  for (int64_t width = 16 / widest; width > 1; width /= 2)
-    if (plan.reduction.back().size % width == 0 &&
-        llvm::all_of(full, [&](unsigned number) { return isRowVector(plan, number, width); }))
-      return width;
-  return 1;
+  auto areVectors = [&](int64_t width) {
+    return llvm::all_of(full, [&](unsigned number) { return isRowVector(plan, number, width); });
+  };
+  for (rows.width = 16 / widest; rows.width > 1; rows.width /= 2)
+    if (plan.reduction.back().size % rows.width == 0 && areVectors(rows.width))
+      break;
+  if (plan.reduction.size() != 1 || full.empty())
+    return;
+  // The elements outside of whole groups take one more access, so only rows of at least two groups
+  // for each thread of a warp, and for a quarter of the accesses. Threads share smaller groups more
+  // evenly, so that a row may stay in registers.
+  auto isResident = [&](int64_t width) {
+    return llvm::divideCeil(rows.region.length() / width, kMostThreads) * width <= kMostElements;
+  };
+  rows.unaligned = full.front();
+  for (int64_t width = 16 / widest; width >= 4 * rows.width; width /= 2)
+    if (rows.region.length() >= 2 * kWarpThreads * width && areVectors(width) &&
+        (isResident(width) || !isResident(width / 2))) {
+      rows.width = width;
+      return;
+    }
+  rows.unaligned.reset();
 }
 
 /// Threads compute all rows along a loop if most of what they read is the same for these rows, if
-/// it stays in registers, and if there are enough threads.
+/// it stays in registers, and if there are enough threads. Groups of all these rows are the same.
 static void repeatForSharedReads(KernelMapping &plan) {
   constexpr int64_t kMostRegisters = 64;
   const RowMapping &rows = *plan.rows;
@@ -82,6 +102,8 @@ static void repeatForSharedReads(KernelMapping &plan) {
   if (rows.region.length() > kWarpRow || rows.region.isAcross)
     return;
   for (auto [i, loop] : llvm::enumerate(plan.parallel)) {
+    if (rows.unaligned && loop.steps[*rows.unaligned] % rows.width != 0)
+      continue;
     int64_t bytes = 0;
     for (int64_t input = 0; input < plan.numInputs; ++input)
       if (loop.steps[input] == 0 && plan.reduction.back().steps[input] != 0)
@@ -135,8 +157,7 @@ static void shareRows(KernelMapping &plan) {
           std::min<int64_t>(llvm::alignTo(rows.sharers, unit), llvm::alignDown(most, unit));
     rows.outerStep = rows.sharers % inner == 0 ? rows.sharers / inner : 0;
   }
-  int64_t elements = llvm::divideCeil(groups, rows.sharers) * rows.width;
-  rows.isResident = elements <= kMostElements;
+  rows.isResident = llvm::divideCeil(groups, rows.sharers) * rows.width <= kMostElements;
 }
 
 /// Shares rows whose elements are contiguous with those of neighboring rows only: a warp reads
@@ -204,7 +225,7 @@ KernelMapping chooseRowMapping(const RowRegion &region) {
   for (const RowOp &each : region.ops)
     plan.rows->outputs.push_back(each.isStored ? std::optional(operandOf(plan, each.output))
                                                : std::nullopt);
-  plan.rows->width = chooseWidth(plan);
+  chooseWidth(plan);
   repeatForSharedReads(plan);
   placeRows(plan);
   SmallVector<std::string> names = {"rows"};
