@@ -14,8 +14,8 @@ namespace convoy::gpu_codegen {
 SmallVector<Value> Emitter::delinearize(Value linear, ArrayRef<KernelLoop> loops, int64_t lanes) {
   SmallVector<Value> indices(loops.size());
   for (int64_t i = int64_t(loops.size()) - 1; i >= 0; --i) {
-    bool innermost = i + 1 == int64_t(loops.size());
-    int64_t size = innermost ? loops[i].size / lanes : loops[i].size;
+    int64_t together = std::min(lanes, loops[i].size), size = loops[i].size / together;
+    lanes /= together;
     Value index = linear;
     if (size == 1) {
       index = constant(0);
@@ -23,7 +23,7 @@ SmallVector<Value> Emitter::delinearize(Value linear, ArrayRef<KernelLoop> loops
       index = arith::RemUIOp::create(b, loc, linear, constant(size));
       linear = arith::DivUIOp::create(b, loc, linear, constant(size));
     }
-    indices[i] = innermost ? mul(index, lanes) : index;
+    indices[i] = mul(index, together);
   }
   return indices;
 }
@@ -37,7 +37,7 @@ static ArrayRef<KernelLoop> reductionAround(const KernelMapping &plan, ArrayRef<
 SmallVector<Value> Emitter::dimIndices(const Indices &indices, int64_t lane) {
   SmallVector<Value> dims(op.getNumLoops());
   for (auto [i, loop] : llvm::enumerate(plan.parallel))
-    dims[loop.dim] = add(indices.parallel[i], i + 1 == plan.parallel.size() ? lane : 0);
+    dims[loop.dim] = add(indices.parallel[i], plan.iterationOf(i, lane));
   for (auto [loop, index] :
        llvm::zip_equal(reductionAround(plan, indices.reduction), indices.reduction))
     dims[loop.dim] = index;
@@ -48,8 +48,7 @@ Value Emitter::address(unsigned number, const Indices &indices, int64_t lane) {
   const KernelOperand &operand = plan.operands[number];
   if (!operand.isLinear)
     return affine::expandAffineExpr(b, loc, operand.address, dimIndices(indices, lane), {});
-  int64_t start =
-      operand.start + (plan.parallel.empty() ? 0 : lane * plan.parallel.back().steps[number]);
+  int64_t start = operand.start + plan.laneOffset(number, lane);
   Value sum;
   auto accumulate = [&](ArrayRef<KernelLoop> loops, ArrayRef<Value> values) {
     for (auto [loop, index] : llvm::zip_equal(loops, values)) {
@@ -69,15 +68,14 @@ llvm::MaybeAlign Emitter::alignment(unsigned number, int64_t lane) {
   Type type = operand.buffer->type.getElementType();
   if (!operand.isLinear || type.isInteger(1))
     return {};
-  int64_t divisor =
-      operand.start + (plan.parallel.empty() ? 0 : lane * plan.parallel.back().steps[number]);
-  for (ArrayRef<KernelLoop> loops : {ArrayRef(plan.parallel), ArrayRef(plan.reduction)})
-    for (const KernelLoop &loop : loops) {
-      if (loop.isPadded())
-        return {};
-      bool last = &loop == plan.parallel.end() - 1;
-      divisor = std::gcd(divisor, loop.steps[number] * (last ? plan.lanes : 1));
-    }
+  int64_t divisor = operand.start + plan.laneOffset(number, lane);
+  for (auto [i, loop] : llvm::enumerate(plan.parallel)) {
+    if (loop.isPadded())
+      return {};
+    divisor = std::gcd(divisor, loop.steps[number] * plan.iterations(i, plan.lanes));
+  }
+  for (const KernelLoop &loop : plan.reduction)
+    divisor = std::gcd(divisor, loop.steps[number]);
   constexpr int64_t kWidest = 16;
   int64_t bytes =
       divisor == 0 ? kWidest : std::min((divisor & -divisor) * elementBytes(type), kWidest);
@@ -94,31 +92,46 @@ Value Emitter::loadOne(unsigned number, const Indices &indices, int64_t lane) {
                                 /*nontemporal=*/false, alignment(number, lane));
 }
 
-Emitter::Lanes Emitter::loadVector(unsigned number, const Indices &indices) {
+Emitter::Lanes Emitter::loadVector(unsigned number, const Indices &indices, int64_t lane,
+                                   int64_t width) {
   const Buffer &buffer = *plan.operands[number].buffer;
   Type type = buffer.type.getElementType();
   auto vector =
-      vector::LoadOp::create(b, loc, VectorType::get({plan.lanes}, type), argumentOf(buffer),
-                             ValueRange{address(number, indices, 0)}, /*nontemporal=*/false,
-                             llvm::MaybeAlign(vectorAlignment(type, plan.lanes)));
+      vector::LoadOp::create(b, loc, VectorType::get({width}, type), argumentOf(buffer),
+                             ValueRange{address(number, indices, lane)},
+                             /*nontemporal=*/false, llvm::MaybeAlign(vectorAlignment(type, width)));
   Lanes values;
-  for (int64_t lane = 0; lane < plan.lanes; ++lane)
-    values.push_back(vector::ExtractOp::create(b, loc, vector, lane));
+  for (int64_t i = 0; i < width; ++i)
+    values.push_back(vector::ExtractOp::create(b, loc, vector, i));
   return values;
 }
 
 Emitter::Lanes Emitter::loadLanes(unsigned number, const Indices &indices,
                                   ArrayRef<int64_t> activeLanes) {
   const KernelOperand &operand = plan.operands[number];
-  Lanes values;
-  bool same = !operand.buffer || (operand.isLinear && !plan.parallel.empty() &&
-                                  plan.parallel.back().steps[number] == 0);
-  if (same)
+  if (!operand.buffer)
     return Lanes(activeLanes.size(), loadOne(number, indices, 0));
-  if (int64_t(activeLanes.size()) == plan.lanes && isVectorAccess(plan, number, plan.lanes))
-    return loadVector(number, indices);
-  for (int64_t lane : activeLanes)
-    values.push_back(loadOne(number, indices, lane));
+  bool hasAll = int64_t(activeLanes.size()) == plan.lanes;
+  if (hasAll && isVectorAccess(plan, number, plan.lanes))
+    return loadVector(number, indices, 0, plan.lanes);
+  // Lanes of the same address share its element, and those along the loop before the last one may
+  // share a vector.
+  llvm::SmallDenseMap<int64_t, Value> loaded;
+  int64_t last = int64_t(plan.parallel.size()) - 1,
+          width = last > 0 ? plan.iterations(last - 1, plan.lanes) : 1;
+  if (hasAll && width > 1 && isVectorAlong(plan, last - 1, number, width)) {
+    const KernelLoop &inner = plan.parallel[last];
+    for (int64_t first = 0; first < (inner.steps[number] == 0 ? 1 : inner.size); ++first)
+      for (auto [i, value] : llvm::enumerate(loadVector(number, indices, first, width)))
+        loaded[plan.laneOffset(number, first + i * inner.size)] = value;
+  }
+  Lanes values;
+  for (int64_t lane : activeLanes) {
+    Value &value = loaded[operand.isLinear ? plan.laneOffset(number, lane) : lane];
+    if (!value)
+      value = loadOne(number, indices, lane);
+    values.push_back(value);
+  }
   return values;
 }
 

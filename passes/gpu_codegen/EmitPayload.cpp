@@ -33,7 +33,8 @@ bool Emitter::isSameForLanes(Value value) {
     if (argument.getOwner() != op.getBlock() || int64_t(number) >= plan.numInputs)
       return false;
     const KernelOperand &operand = plan.operands[number];
-    return !operand.buffer || (operand.isLinear && last.steps[number] == 0);
+    return !operand.buffer || (operand.isLinear && last.steps[number] == 0 &&
+                               plan.laneOffset(number, plan.lanes - 1) == 0);
   }
   Operation *from = value.getDefiningOp();
   if (auto own = dyn_cast<linalg::IndexOp>(from))

@@ -52,7 +52,8 @@ void Emitter::emitTiles(Value block, Value thread) {
     for (int64_t input = 0; input < plan.numInputs; ++input) {
       if (!plan.isTransposed(input))
         continue;
-      Lanes loaded = lanes == 1 ? Lanes{loadOne(input, indices, 0)} : loadVector(input, indices);
+      Lanes loaded =
+          lanes == 1 ? Lanes{loadOne(input, indices, 0)} : loadVector(input, indices, 0, lanes);
       for (auto [lane, value] : llvm::enumerate(loaded))
         memref::StoreOp::create(b, loc, value, *square, ValueRange{inSlow, add(inFast, lane)});
       ++square;

@@ -75,8 +75,8 @@ private:
   /// of its type. LLVM merges loads of neighboring elements if it is known.
   llvm::MaybeAlign alignment(unsigned operand, int64_t lane);
   Lanes loadLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
-  /// A vector load of the lanes, whose elements are contiguous.
-  Lanes loadVector(unsigned operand, const Indices &indices);
+  /// A vector load of `width` contiguous elements, from that of `lane`.
+  Lanes loadVector(unsigned operand, const Indices &indices, int64_t lane, int64_t width);
   void storeLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<mlir::Value> values);
   /// The payload of one lane, with its arguments.
   Lanes payload(mlir::linalg::LinalgOp op, llvm::ArrayRef<mlir::Value> arguments,

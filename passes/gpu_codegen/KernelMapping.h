@@ -88,8 +88,9 @@ struct KernelMapping {
   llvm::SmallVector<mlir::Value>
       inits; ///< for each output a constant that replaces its initial value, or null
   std::optional<mlir::Value> padding; ///< the padding value
-  int64_t lanes = 1; ///< elements of the last parallel loop per thread; of a square
-                     ///< those that a thread loads or stores at once
+  int64_t lanes = 1; ///< neighboring results per thread: iterations of the last parallel loop, or
+                     ///< all of them for several of the loop before it; of a square the elements
+                     ///< that a thread loads or stores at once
   /// A parallel loop whose iterations read the same elements: each thread computes all of them.
   std::optional<unsigned> repeated;
   /// For each result the op that combines two partial results, if several threads share a
@@ -104,6 +105,12 @@ struct KernelMapping {
   std::optional<RowMapping> rows; ///< of a region of rows; the loops over rows are `parallel`
 
   int64_t threads() const;
+  /// Iterations of a parallel loop of which a thread has elements, if it has `lanes`.
+  int64_t iterations(size_t loop, int64_t lanes) const;
+  /// The iteration of a parallel loop that `lane` is in, from that of the thread's first element.
+  int64_t iterationOf(size_t loop, int64_t lane) const;
+  /// The address of a lane's element of an operand, from that of the thread's first element.
+  int64_t laneOffset(unsigned operand, int64_t lane) const;
   /// Threads of a block.
   int64_t blockThreads() const {
     if (rows && rows->columns != 1)

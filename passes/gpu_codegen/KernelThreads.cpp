@@ -22,31 +22,76 @@ int64_t KernelMapping::threads() const {
   return tile ? count : count / lanes;
 }
 
-bool isVectorAlong(const KernelMapping &plan, unsigned loop, unsigned operand, int64_t lanes) {
+int64_t KernelMapping::iterations(size_t loop, int64_t lanes) const {
+  size_t loopsInside = parallel.size() - 1 - loop;
+  int64_t ofLast = std::min(lanes, parallel.back().size);
+  return loopsInside == 0 ? ofLast : loopsInside == 1 ? lanes / ofLast : 1;
+}
+
+int64_t KernelMapping::iterationOf(size_t loop, int64_t lane) const {
+  size_t loopsInside = parallel.size() - 1 - loop;
+  int64_t ofLast = parallel.back().size;
+  return loopsInside == 0 ? lane % ofLast : loopsInside == 1 ? lane / ofLast : 0;
+}
+
+int64_t KernelMapping::laneOffset(unsigned operand, int64_t lane) const {
+  int64_t offset = 0;
+  for (auto [i, loop] : llvm::enumerate(parallel))
+    offset += iterationOf(i, lane) * loop.steps[operand];
+  return offset;
+}
+
+/// Whether `lanes` elements of an operand that are contiguous along the parallel loops from `first`
+/// to `last` are aligned.
+static bool isVector(const KernelMapping &plan, unsigned first, unsigned last, unsigned operand,
+                     int64_t lanes) {
   const KernelOperand &access = plan.operands[operand];
   if (lanes == 1 || !access.buffer || !access.isLinear || !llvm::isPowerOf2_64(lanes))
     return false;
   Type type = access.buffer->type.getElementType();
-  if (type.isInteger(1) || plan.parallel[loop].steps[operand] != 1 || access.start % lanes != 0)
+  if (type.isInteger(1) || plan.parallel[last].steps[operand] != 1 || access.start % lanes != 0)
     return false;
-  for (ArrayRef<KernelLoop> loops : {ArrayRef(plan.parallel), ArrayRef(plan.reduction)})
-    for (const KernelLoop &other : loops)
-      if (&other != &plan.parallel[loop] && other.steps[operand] % lanes != 0)
-        return false;
-  return isRootAligned(*access.buffer, std::min(vectorAlignment(type, lanes), int64_t(16)));
+  auto isAligned = [&](const KernelLoop &loop) { return loop.steps[operand] % lanes == 0; };
+  ArrayRef<KernelLoop> parallel = plan.parallel;
+  return llvm::all_of(parallel.take_front(first), isAligned) &&
+         llvm::all_of(parallel.drop_front(last + 1), isAligned) &&
+         llvm::all_of(plan.reduction, isAligned) &&
+         isRootAligned(*access.buffer, vectorAlignment(type, lanes));
+}
+
+bool isVectorAlong(const KernelMapping &plan, unsigned loop, unsigned operand, int64_t lanes) {
+  return isVector(plan, loop, loop, operand, lanes);
 }
 
 bool isVectorAccess(const KernelMapping &plan, unsigned operand, int64_t lanes) {
-  return !plan.parallel.empty() && isVectorAlong(plan, plan.parallel.size() - 1, operand, lanes);
+  if (plan.parallel.empty())
+    return false;
+  unsigned last = plan.parallel.size() - 1;
+  if (lanes <= plan.parallel[last].size)
+    return isVectorAlong(plan, last, operand, lanes);
+  return plan.parallel[last - 1].steps[operand] == plan.parallel[last].size &&
+         isVector(plan, last - 1, last, operand, lanes);
 }
 
 int64_t vectorAlignment(Type elementType, int64_t lanes) {
   return std::min<int64_t>(16, lanes * elementBytes(elementType));
 }
 
-/// Number of elements of the innermost loop per thread: up to 16 bytes of a contiguous output, or a
-/// whole short innermost dim.
-static int64_t chooseLanes(const KernelMapping &plan) {
+/// Whether each thread can have `lanes` elements: of the last loop, or if the iterations of loops
+/// `mayMove` to other threads, of all of a short one and of the loop before it.
+static bool canHave(const KernelMapping &plan, int64_t lanes, bool mayMove) {
+  const KernelLoop &last = plan.parallel.back();
+  if (last.size % lanes == 0)
+    return true;
+  if (!mayMove || !plan.reduction.empty() || plan.parallel.size() == 1 || lanes % last.size != 0)
+    return false;
+  unsigned before = plan.parallel.size() - 2;
+  return plan.repeated != before && plan.parallel[before].size % (lanes / last.size) == 0;
+}
+
+/// Number of neighboring results per thread: up to 16 bytes of a contiguous output, or a whole
+/// short innermost dim.
+static int64_t chooseLanes(const KernelMapping &plan, bool mayMove) {
   if (plan.parallel.empty() ||
       llvm::any_of(plan.operands, [](const KernelOperand &operand) { return !operand.isLinear; }))
     return 1;
@@ -58,23 +103,23 @@ static int64_t chooseLanes(const KernelMapping &plan) {
     widest = std::max(widest, elementBytes(plan.operands[output].buffer->type.getElementType()));
   }
   constexpr int64_t kShort = 8;
-  if (last.size <= kShort && (last.isPadded() || plan.reduction.empty()))
-    return std::max<int64_t>(last.size, 1);
+  bool isShort = last.size <= kShort && (last.isPadded() || plan.reduction.empty());
+  int64_t least = isShort ? std::max<int64_t>(last.size, 1) : 1;
   if (last.isPadded())
-    return 1;
+    return least;
   // Use fewer elements per thread if there are too few threads to fill a large GPU, or if the
   // results of a thread would not stay in registers.
   constexpr int64_t kMostResults = 32;
   int64_t repeats = plan.repeated ? plan.parallel[*plan.repeated].size : 1;
-  for (lanes = std::min<int64_t>(kShort, 16 / widest); lanes > 1; lanes /= 2) {
-    bool fits = last.size % lanes == 0 && plan.threads() / lanes >= kEnoughThreads &&
+  for (lanes = std::min<int64_t>(kShort, 16 / widest); lanes > least; lanes /= 2) {
+    bool fits = plan.threads() / lanes >= kEnoughThreads && canHave(plan, lanes, mayMove) &&
                 lanes * repeats <= kMostResults;
     for (int64_t output = plan.firstOutput; fits && output < end; ++output)
       fits = isVectorAccess(plan, output, lanes);
     if (fits)
       return lanes;
   }
-  return 1;
+  return least;
 }
 
 /// Sets the ops that combine two partial results, if threads can share the reduction and this is
@@ -186,7 +231,7 @@ void spreadOverThreads(KernelMapping &plan, bool mayShare, bool mayMove) {
   if (plan.reduction.empty() && mayMove && !plan.tile && !plan.epilogue)
     repeatForSharedReads(plan);
   if (plan.combiners.empty() && !plan.tile)
-    plan.lanes = chooseLanes(plan);
+    plan.lanes = chooseLanes(plan, mayMove);
 }
 
 } // namespace convoy::gpu_codegen

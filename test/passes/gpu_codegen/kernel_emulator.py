@@ -241,6 +241,10 @@ class _Launch:
     def _from_elements(self, _: _Op, arguments: list[Tensor], __: Tensor) -> list[Tensor]:
         return [torch.stack(arguments, 1)]
 
+    def _broadcast(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
+        width = int(re.search(r"-> vector<(\d+)x", op.text).group(1))  # type: ignore[union-attr]
+        return [arguments[0][:, None].expand(-1, width)]
+
     def _if(self, op: _Op, arguments: list[Tensor], active: Tensor) -> list[Tensor]:
         then, *other = (
             self.run(region, active & condition)
