@@ -36,8 +36,11 @@ static ArrayRef<KernelLoop> reductionAround(const KernelMapping &plan, ArrayRef<
 
 SmallVector<Value> Emitter::dimIndices(const Indices &indices, int64_t lane) {
   SmallVector<Value> dims(op.getNumLoops());
-  for (auto [i, loop] : llvm::enumerate(plan.parallel))
-    dims[loop.dim] = add(indices.parallel[i], plan.iterationOf(i, lane));
+  for (auto [i, loop] : llvm::enumerate(plan.parallel)) {
+    Value index = mul(add(indices.parallel[i], plan.iterationOf(i, lane)), loop.dimStep);
+    Value &dim = dims[loop.dim];
+    dim = dim ? add(dim, index) : index;
+  }
   for (auto [loop, index] :
        llvm::zip_equal(reductionAround(plan, indices.reduction), indices.reduction))
     dims[loop.dim] = index;

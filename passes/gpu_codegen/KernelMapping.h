@@ -19,10 +19,11 @@ inline constexpr int64_t kWarpThreads = 32;
 /// Threads that fill a large GPU.
 inline constexpr int64_t kEnoughThreads = 1 << 15;
 
-/// A loop of a kernel: a loop of the op, or several merged loops.
+/// A loop of a kernel: a loop of the op, several merged loops, or a part of one.
 struct KernelLoop {
   int64_t size = 1;
   unsigned dim = 0;                 ///< the innermost of its loops of the op
+  int64_t dimStep = 1;              ///< step of that loop's index per iteration
   llvm::SmallVector<int64_t> steps; ///< step of each operand's address per iteration, in elements
   int64_t low = 0;   ///< iterations before those of the op, which write the padding value
   int64_t inner = 1; ///< iterations of the op
@@ -91,7 +92,8 @@ struct KernelMapping {
   int64_t lanes = 1; ///< neighboring results per thread: iterations of the last parallel loop, or
                      ///< all of them for several of the loop before it; of a square the elements
                      ///< that a thread loads or stores at once
-  /// A parallel loop whose iterations read the same elements: each thread computes all of them.
+  /// A parallel loop whose iterations read the same elements, or share the arithmetic of their
+  /// addresses: each thread computes all of them.
   std::optional<unsigned> repeated;
   /// For each result the op that combines two partial results, if several threads share a
   /// reduction.

@@ -4,6 +4,7 @@
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/common/ReductionShares.h"
 #include "passes/gpu_codegen/KernelMapping.h"
 
@@ -89,6 +90,14 @@ static bool canHave(const KernelMapping &plan, int64_t lanes, bool mayMove) {
   return plan.repeated != before && plan.parallel[before].size % (lanes / last.size) == 0;
 }
 
+/// Bytes of an element of the output that has the largest ones.
+static int64_t widestOutput(const KernelMapping &plan) {
+  int64_t widest = 1;
+  for (const KernelOperand &output : ArrayRef(plan.operands).drop_front(plan.firstOutput))
+    widest = std::max(widest, elementBytes(output.buffer->type.getElementType()));
+  return widest;
+}
+
 /// Number of neighboring results per thread: up to 16 bytes of a contiguous output, or a whole
 /// short innermost dim.
 static int64_t chooseLanes(const KernelMapping &plan, bool mayMove) {
@@ -96,12 +105,10 @@ static int64_t chooseLanes(const KernelMapping &plan, bool mayMove) {
       llvm::any_of(plan.operands, [](const KernelOperand &operand) { return !operand.isLinear; }))
     return 1;
   const KernelLoop &last = plan.parallel.back();
-  int64_t widest = 1, lanes = 16, end = plan.operands.size();
-  for (int64_t output = plan.firstOutput; output < end; ++output) {
+  int64_t end = plan.operands.size();
+  for (int64_t output = plan.firstOutput; output < end; ++output)
     if (last.steps[output] != 1)
       return 1;
-    widest = std::max(widest, elementBytes(plan.operands[output].buffer->type.getElementType()));
-  }
   constexpr int64_t kShort = 8;
   bool isShort = last.size <= kShort && (last.isPadded() || plan.reduction.empty());
   int64_t least = isShort ? std::max<int64_t>(last.size, 1) : 1;
@@ -111,7 +118,7 @@ static int64_t chooseLanes(const KernelMapping &plan, bool mayMove) {
   // results of a thread would not stay in registers.
   constexpr int64_t kMostResults = 32;
   int64_t repeats = plan.repeated ? plan.parallel[*plan.repeated].size : 1;
-  for (lanes = std::min<int64_t>(kShort, 16 / widest); lanes > least; lanes /= 2) {
+  for (int64_t lanes = std::min(kShort, 16 / widestOutput(plan)); lanes > least; lanes /= 2) {
     bool fits = plan.threads() / lanes >= kEnoughThreads && canHave(plan, lanes, mayMove) &&
                 lanes * repeats <= kMostResults;
     for (int64_t output = plan.firstOutput; fits && output < end; ++output)
@@ -223,6 +230,45 @@ static void repeatForSharedReads(KernelMapping &plan) {
     }
 }
 
+/// Whether the index of a loop of `op` is only an index of loads.
+static bool isOnlyAddress(linalg::LinalgOp op, unsigned dim) {
+  return llvm::all_of(op.getBlock()->getOps<linalg::IndexOp>(), [&](linalg::IndexOp index) {
+    return index.getDim() != dim || llvm::all_of(index->getUsers(), llvm::IsaPred<memref::LoadOp>);
+  });
+}
+
+/// Splits a parallel loop, so that each thread computes `repeats` neighboring iterations.
+static void repeatPart(KernelMapping &plan, size_t i, int64_t repeats) {
+  KernelLoop &loop = plan.parallel[i], part = loop;
+  part.size = part.inner = repeats;
+  loop.inner = loop.size /= repeats;
+  loop.dimStep = repeats;
+  for (int64_t &step : loop.steps)
+    step *= repeats;
+  plan.repeated = i + 1;
+  plan.parallel.insert(plan.parallel.begin() + *plan.repeated, part);
+}
+
+/// Threads that would store less than 16 bytes, because rows are not aligned, compute several
+/// iterations of a loop in which only addresses differ. They share the arithmetic on the other
+/// indices, as of padding, which would take more time than memory.
+static void repeatForSharedIndices(KernelMapping &plan) {
+  constexpr int64_t kMost = 4, kBytes = 16;
+  linalg::LinalgOp op = plan.op;
+  auto isBranch = [](Operation &inner) { return inner.getNumRegions() != 0; };
+  if (!op.hasIndexSemantics() || plan.padding || plan.epilogue || !plan.reduction.empty() ||
+      llvm::any_of(*op.getBlock(), isBranch))
+    return;
+  int64_t bytes = plan.lanes * widestOutput(plan);
+  for (int64_t i = int64_t(plan.parallel.size()) - 2; i >= 0; --i) {
+    const KernelLoop &loop = plan.parallel[i];
+    for (int64_t repeats = kMost; repeats > 1 && isOnlyAddress(op, loop.dim); repeats /= 2)
+      if (loop.size % repeats == 0 && bytes * repeats <= kBytes &&
+          plan.threads() / repeats >= kEnoughThreads)
+        return repeatPart(plan, i, repeats);
+  }
+}
+
 void spreadOverThreads(KernelMapping &plan, bool mayShare, bool mayMove) {
   if (!plan.reduction.empty() && mayShare)
     shareReduction(plan);
@@ -232,6 +278,7 @@ void spreadOverThreads(KernelMapping &plan, bool mayShare, bool mayMove) {
     repeatForSharedReads(plan);
   if (plan.combiners.empty() && !plan.tile)
     plan.lanes = chooseLanes(plan, mayMove);
+  repeatForSharedIndices(plan);
 }
 
 } // namespace convoy::gpu_codegen

@@ -27,6 +27,21 @@ func.func @resize(%runtime: !llvm.ptr, %x: memref<2048x64xf16>, %y: memref<2048x
   return %ok : i32
 }
 
+// A slice of a concat, of which only every 4 elements are aligned.
+// CHECK-LABEL: gpu.func @slice_copy_0
+// CHECK:         vector.load %{{.*}} {alignment = 4 : i64} : memref<131072xf16>, vector<2xf16>
+// CHECK:         vector.store %{{.*}} {alignment = 8 : i64} : memref<532480xf16>, vector<4xf16>
+// CHECK-NEXT:    gpu.return
+func.func @slice(%runtime: !llvm.ptr, %x: memref<2048x64xf16>, %all: memref<2048x260xf16>) -> i32 attributes {tcp.target = "cuda"} {
+  %ok = arith.constant 0 : i32
+  %y = memref.reinterpret_cast %all to offset: [4], sizes: [2048, 2, 64, 2], strides: [260, 128, 2, 1] : memref<2048x260xf16> to memref<2048x2x64x2xf16, strided<[260, 128, 2, 1], offset: 4>>
+  linalg.generic {indexing_maps = [#resized, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : memref<2048x64xf16>) outs(%y : memref<2048x2x64x2xf16, strided<[260, 128, 2, 1], offset: 4>>) {
+  ^bb0(%p: f16, %o: f16):
+    linalg.yield %p : f16
+  }
+  return %ok : i32
+}
+
 // Each iteration of the innermost loop has a load of its own.
 // CHECK-LABEL: gpu.func @shuffle_transpose_0
 // CHECK:         %[[X:.*]] = vector.load %{{.*}} {alignment = 8 : i64} : memref<262144xf16>, vector<4xf16>

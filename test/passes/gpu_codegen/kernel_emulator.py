@@ -82,7 +82,7 @@ _SIMPLE: dict[str, Callable[..., Tensor]] = {
     "exp2": torch.exp2, "exp": torch.exp, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt,
     "fma": lambda a, b, c: a * b + c,
 }  # fmt: skip
-#: Predicates of arith.cmpi, by number.
+#: Predicates of arith.cmpi, by number; from 6 on of unsigned numbers.
 _COMPARE: Sequence[Callable[..., Tensor]] = (
     operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge,
     operator.lt, operator.le, operator.gt, operator.ge,
@@ -172,6 +172,10 @@ class _Launch:
 
     def _cmpi(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
         predicate = int(re.search(r"predicate = (\d+)", op.text).group(1))  # type: ignore[union-attr]
+        if predicate >= 6:
+            # Unsigned numbers are in the order of signed ones whose first bit is the opposite.
+            first = torch.iinfo(arguments[0].dtype).min
+            arguments = [each ^ first for each in arguments]
         return [_COMPARE[predicate](*arguments)]
 
     def _cmpf(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """Kernels of which each thread computes several results of the same elements, as for products over
-the heads of attention scores, emulated and compared with PyTorch in float64."""
+the heads of attention scores, or with the same arithmetic on indices, as for padding. Emulated and
+compared with PyTorch in float64."""
 
 from __future__ import annotations
 
@@ -76,6 +77,9 @@ CASES = {
     "colors": (_Colors, [(1, 3, 192, 200)], 2, _ALL),
     "reduced": (_Reduced, [(8192, 5, 8)], 1, _ALL),
     "rotations": (_Rotations, [(4, 300, 3), (4, 3, 3)], 2, _ALL),
+    "padded": (lambda: nn.ZeroPad2d(1), [(4, 64, 32, 32)], 1, _HALF),
+    "padded_to_odd_rows": (lambda: nn.ZeroPad2d((1, 0, 0, 1)), [(4, 6, 80, 80)], 1, _HALF),
+    "padded_images": (lambda: nn.ZeroPad2d(1), [(8, 3, 120, 120)], 1, (torch.float32,)),
 }
 
 
