@@ -61,7 +61,7 @@ void Emitter::emitTiles(Value block, Value thread) {
   });
   gpu::BarrierOp::create(b, loc);
   forEach(last, plan.tileLoop, [&](const Indices &indices, Value inFast, Value inSlow) {
-    auto all = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
+    SmallVector<int64_t> all = allLanes();
     auto load = [&](int64_t number) {
       return plan.operands[number].isRead ? loadLanes(number, indices, all) : Lanes(lanes, Value());
     };
@@ -143,7 +143,7 @@ Emitter::Lanes Emitter::reduceShare(Value first, Indices indices) {
     struct Element {
       Value isInside; ///< null if it always is
       SmallVector<Value> indices;
-      Lanes inputs;
+      SmallVector<Lanes> inputs;
     };
     SmallVector<Element> elements;
     for (int64_t load = 0; load < loads; ++load) {
@@ -155,13 +155,11 @@ Emitter::Lanes Emitter::reduceShare(Value first, Indices indices) {
         index = arith::MinUIOp::create(b, loc, index, constant(length - 1));
       }
       element.indices = indices.reduction = delinearize(index, plan.reduction, 1);
-      for (int64_t input = 0; input < plan.numInputs; ++input)
-        element.inputs.push_back(loadOne(input, indices, 0));
+      element.inputs = loadInputs(indices, allLanes());
     }
     for (Element &element : elements) {
-      llvm::append_range(element.inputs, soFar);
       indices.reduction = element.indices;
-      Lanes next = payload(op, element.inputs, indices, 0);
+      Lanes next = reduceOne(element.inputs, soFar, indices, allLanes());
       for (auto [before, after] : llvm::zip_equal(soFar, next))
         before = element.isInside
                      ? Value(arith::SelectOp::create(b, loc, element.isInside, after, before))
@@ -171,7 +169,8 @@ Emitter::Lanes Emitter::reduceShare(Value first, Indices indices) {
   };
   Lanes neutral;
   for (Operation *combiner : plan.combiners)
-    neutral.push_back(arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner)));
+    neutral.append(plan.lanes,
+                   arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner)));
   if (turns == 1)
     return turn(first, neutral);
   auto loop =
@@ -187,43 +186,52 @@ Emitter::Lanes Emitter::reduceShare(Value first, Indices indices) {
 /// `first`.
 void Emitter::combineLanes(Lanes &shares, int64_t first, int64_t last) {
   for (int64_t distance = first; distance >= last; distance /= 2)
-    for (auto [share, combiner] : llvm::zip_equal(shares, plan.combiners))
-      share = combine(combiner, share, shuffleXor(share, distance));
+    for (auto [i, share] : llvm::enumerate(shares))
+      share = combine(plan.combiners[i / plan.lanes], share, shuffleXor(share, distance));
 }
 
-void Emitter::storeShares(ArrayRef<Value> shares, ValueRange where) {
-  for (auto [share, memory] : llvm::zip_equal(shares, staging))
-    memref::StoreOp::create(b, loc, share, memory, where);
+/// Stores shares to shared memory, that of the first lane to `where`.
+void Emitter::storeShares(ArrayRef<Value> shares, ArrayRef<Value> where) {
+  for (auto [i, share] : llvm::enumerate(shares)) {
+    SmallVector<Value> at(where);
+    at.back() = add(at.back(), i % plan.lanes);
+    memref::StoreOp::create(b, loc, share, staging[i / plan.lanes], at);
+  }
 }
 
-/// Combines the rows of partial results in shared memory, of which each is at `column`.
+/// Combines the rows of partial results in shared memory, of which the first lane's is at `column`.
 Emitter::Lanes Emitter::combineRows(int64_t rows, ArrayRef<Value> column) {
   Lanes totals;
-  for (auto [memory, combiner] : llvm::zip_equal(staging, plan.combiners)) {
-    Value total;
-    for (int64_t row = 0; row < rows; ++row) {
-      SmallVector<Value> where = {constant(row)};
-      llvm::append_range(where, column);
-      Value share = memref::LoadOp::create(b, loc, memory, where);
-      total = total ? combine(combiner, total, share) : share;
+  for (auto [memory, combiner] : llvm::zip_equal(staging, plan.combiners))
+    for (int64_t lane = 0; lane < plan.lanes; ++lane) {
+      Value total;
+      for (int64_t row = 0; row < rows; ++row) {
+        SmallVector<Value> where = {constant(row)};
+        for (Value first : column)
+          where.push_back(add(first, lane));
+        Value share = memref::LoadOp::create(b, loc, memory, where);
+        total = total ? combine(combiner, total, share) : share;
+      }
+      totals.push_back(total);
     }
-    totals.push_back(total);
-  }
   return totals;
 }
 
 /// Combines the totals with the outputs' initial values and stores them.
 void Emitter::storeTotals(Lanes totals, Indices indices) {
   indices.reduction.assign(plan.reduction.size(), constant(0));
-  for (auto [number, total] : llvm::enumerate(totals)) {
-    Value init = plan.inits[number] ? cloneConstant(plan.inits[number])
-                                    : loadOne(plan.numInputs + number, indices, 0);
-    total = combine(plan.combiners[number], init, total);
+  SmallVector<int64_t> lanes = allLanes();
+  for (auto [number, combiner] : llvm::enumerate(plan.combiners)) {
+    Lanes inits = plan.inits[number] ? Lanes(plan.lanes, cloneConstant(plan.inits[number]))
+                                     : loadLanes(plan.numInputs + number, indices, lanes);
+    for (auto [init, total] :
+         llvm::zip_equal(inits, MutableArrayRef(totals).slice(number * plan.lanes, plan.lanes)))
+      total = combine(combiner, init, total);
   }
-  if (plan.epilogue)
-    totals = applyEpilogue(totals, indices, /*activeLanes=*/int64_t(0));
-  for (auto [number, total] : llvm::enumerate(totals))
-    storeLanes(plan.firstOutput + number, indices, total);
+  totals = applyEpilogue(totals, indices, lanes);
+  for (int64_t number = 0; number < plan.numResults(); ++number)
+    storeLanes(plan.firstOutput + number, indices,
+               ArrayRef(totals).slice(number * plan.lanes, plan.lanes));
 }
 
 /// Inserts what follows into a branch.
@@ -254,7 +262,7 @@ void Emitter::emitRowReduction(Value thread) {
   OpBuilder::InsertionGuard guard(b);
   if (sharesBlock) {
     auto guarded = enterIf(isZero(arith::RemUIOp::create(b, loc, lane, constant(kWarpThreads))));
-    storeShares(totals, arith::DivUIOp::create(b, loc, lane, constant(kWarpThreads)).getResult());
+    storeShares(totals, {arith::DivUIOp::create(b, loc, lane, constant(kWarpThreads))});
     b.setInsertionPointAfter(guarded);
     gpu::BarrierOp::create(b, loc);
   }
@@ -273,21 +281,23 @@ void Emitter::emitColumnReduction(Value block, Value thread) {
   Value reducer = arith::DivUIOp::create(b, loc, thread, constant(plan.columns));
   Value output = add(mul(block, plan.columns), column);
   // All threads of a block must reach the barrier, so those past the end repeat the last output.
+  // Each of the outputs here is that of all lanes of a thread.
   int64_t outputs = plan.threads() / plan.reducers;
   Value clamped = outputs % plan.columns == 0
                       ? output
                       : Value(arith::MinUIOp::create(b, loc, output, constant(outputs - 1)));
-  indices.parallel = delinearize(clamped, plan.parallel, 1);
+  indices.parallel = delinearize(clamped, plan.parallel, plan.lanes);
   Lanes shares = reduceShare(reducer, indices);
+  Value place = mul(column, plan.lanes);
   int64_t together = plan.columnReducersOfWarp();
   combineLanes(shares, kWarpThreads / 2, plan.columns);
 
   OpBuilder::InsertionGuard guard(b);
   if (together == 1) {
-    storeShares(shares, {reducer, column});
+    storeShares(shares, {reducer, place});
   } else {
     auto guarded = enterIf(isZero(arith::RemUIOp::create(b, loc, reducer, constant(together))));
-    storeShares(shares, {arith::DivUIOp::create(b, loc, reducer, constant(together)), column});
+    storeShares(shares, {arith::DivUIOp::create(b, loc, reducer, constant(together)), place});
     b.setInsertionPointAfter(guarded);
   }
   gpu::BarrierOp::create(b, loc);
@@ -298,7 +308,7 @@ void Emitter::emitColumnReduction(Value block, Value thread) {
         b, loc, first,
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, output, constant(outputs)));
   enterIf(first);
-  storeTotals(combineRows(plan.reducers / together, column), indices);
+  storeTotals(combineRows(plan.reducers / together, place), indices);
 }
 
 } // namespace convoy::gpu_codegen

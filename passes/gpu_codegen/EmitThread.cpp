@@ -11,6 +11,32 @@ using namespace mlir;
 
 namespace convoy::gpu_codegen {
 
+SmallVector<Emitter::Lanes> Emitter::loadInputs(const Indices &indices,
+                                                ArrayRef<int64_t> activeLanes) {
+  SmallVector<Lanes> inputs;
+  for (int64_t input = 0; input < plan.numInputs; ++input)
+    inputs.push_back(plan.operands[input].isRead ? loadLanes(input, indices, activeLanes)
+                                                 : Lanes(activeLanes.size(), Value()));
+  return inputs;
+}
+
+Emitter::Lanes Emitter::reduceOne(ArrayRef<Lanes> inputs, ValueRange carried,
+                                  const Indices &indices, ArrayRef<int64_t> activeLanes) {
+  int64_t numOutputs = plan.numResults(), numLanes = activeLanes.size();
+  SmallVector<Lanes> values(numLanes);
+  for (int64_t l = 0; l < numLanes; ++l) {
+    for (const Lanes &input : inputs)
+      values[l].push_back(input[l]);
+    for (int64_t output = 0; output < numOutputs; ++output)
+      values[l].push_back(carried[output * numLanes + l]);
+  }
+  Lanes next(carried.size());
+  for (auto [l, yielded] : llvm::enumerate(payloads(op, values, indices, activeLanes)))
+    for (int64_t output = 0; output < numOutputs; ++output)
+      next[output * numLanes + l] = yielded[output];
+  return next;
+}
+
 Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> activeLanes) {
   int64_t numInputs = plan.numInputs, numOutputs = plan.numResults(), numLanes = activeLanes.size();
 
@@ -32,25 +58,6 @@ Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> a
   }
 
   Indices indices = outer;
-  auto step = [&](ValueRange carried) {
-    SmallVector<Lanes> inputs; // null if the payload does not read the operand
-    for (int64_t input = 0; input < numInputs; ++input)
-      inputs.push_back(plan.operands[input].isRead ? loadLanes(input, indices, activeLanes)
-                                                   : Lanes(numLanes, Value()));
-    SmallVector<Lanes> values(numLanes);
-    for (int64_t l = 0; l < numLanes; ++l) {
-      for (const Lanes &input : inputs)
-        values[l].push_back(input[l]);
-      for (int64_t output = 0; output < numOutputs; ++output)
-        values[l].push_back(carried[output * numLanes + l]);
-    }
-    Lanes next(carried.size());
-    for (auto [l, yielded] : llvm::enumerate(payloads(op, values, indices, activeLanes)))
-      for (int64_t output = 0; output < numOutputs; ++output)
-        next[output * numLanes + l] = yielded[output];
-    return next;
-  };
-
   SmallVector<scf::ForOp> nest;
   OpBuilder::InsertionGuard guard(b);
   Lanes carried = current;
@@ -65,7 +72,7 @@ Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> a
     indices.reduction.push_back(loopOp.getInductionVar());
     carried.assign(loopOp.getRegionIterArgs().begin(), loopOp.getRegionIterArgs().end());
   }
-  Lanes result = step(carried);
+  Lanes result = reduceOne(loadInputs(indices, activeLanes), carried, indices, activeLanes);
   if (nest.empty())
     return result;
   scf::YieldOp::create(b, loc, result);
@@ -102,7 +109,7 @@ void Emitter::emitRepeated(Value thread) {
   int64_t repeats = std::exchange(loops[*plan.repeated].size, 1);
   Indices indices;
   indices.parallel = delinearize(thread, loops, plan.lanes);
-  auto lanes = llvm::to_vector(llvm::seq<int64_t>(0, plan.lanes));
+  SmallVector<int64_t> lanes = allLanes();
   SmallVector<Lanes> computed;
   for (int64_t i = 0; i < repeats; ++i) {
     indices.parallel[*plan.repeated] = constant(i);

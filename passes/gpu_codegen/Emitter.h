@@ -53,7 +53,7 @@ private:
   void emitColumnReduction(mlir::Value block, mlir::Value thread);
   Lanes reduceShare(mlir::Value first, Indices indices);
   void combineLanes(Lanes &shares, int64_t first, int64_t last);
-  void storeShares(llvm::ArrayRef<mlir::Value> shares, mlir::ValueRange where);
+  void storeShares(llvm::ArrayRef<mlir::Value> shares, llvm::ArrayRef<mlir::Value> where);
   Lanes combineRows(int64_t rows, llvm::ArrayRef<mlir::Value> column);
   mlir::scf::IfOp enterIf(mlir::Value condition);
   mlir::Value isZero(mlir::Value value);
@@ -64,6 +64,12 @@ private:
   void emitRepeated(mlir::Value thread);
   void emitTiles(mlir::Value block, mlir::Value thread);
   Lanes computeOutputs(const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
+  /// The lanes of each input; null if the payload does not read it.
+  llvm::SmallVector<Lanes> loadInputs(const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
+  /// The payload of `inputs` and of the results so far, `carried`, which are those of all lanes of
+  /// the first result, then of the next one.
+  Lanes reduceOne(llvm::ArrayRef<Lanes> inputs, mlir::ValueRange carried, const Indices &indices,
+                  llvm::ArrayRef<int64_t> activeLanes);
 
   llvm::SmallVector<mlir::Value> delinearize(mlir::Value linear, llvm::ArrayRef<KernelLoop> loops,
                                              int64_t lanes);
@@ -106,6 +112,9 @@ private:
   llvm::SmallVector<mlir::Value> dimIndices(const Indices &indices, int64_t lane);
   mlir::Value shuffleXor(mlir::Value value, int64_t distance);
 
+  llvm::SmallVector<int64_t> allLanes() const {
+    return llvm::to_vector(llvm::seq<int64_t>(0, plan.lanes));
+  }
   mlir::Value constant(int64_t value) {
     return mlir::arith::ConstantIndexOp::create(b, loc, value);
   }

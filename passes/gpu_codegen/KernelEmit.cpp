@@ -61,7 +61,7 @@ void Emitter::shareMemory(SmallVectorImpl<Type> &shared) const {
   for (Operation *combiner : plan.combiners) {
     Type type = combiner->getResult(0).getType();
     if (plan.columns)
-      share({plan.reducers / plan.columnReducersOfWarp(), plan.columns}, type);
+      share({plan.reducers / plan.columnReducersOfWarp(), plan.columns * plan.lanes}, type);
     else if (plan.reducers > kWarpThreads)
       share({plan.reducers / kWarpThreads}, type);
   }

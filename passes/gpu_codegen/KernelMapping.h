@@ -100,7 +100,8 @@ struct KernelMapping {
   llvm::SmallVector<mlir::Operation *> combiners;
   int64_t reducers = 1;  ///< threads that share it: a part of a warp, or whole warps, or with
                          ///< `columns` a part of a block
-  int64_t columns = 0;   ///< neighboring outputs of a block in a column reduction, or 0
+  int64_t columns = 0;   ///< threads of a block with neighboring outputs, of `lanes` each, in a
+                         ///< column reduction, or 0
   int64_t tile = 0;      ///< edge of the square that a block transposes through shared memory, or 0
   unsigned tileLoop = 0; ///< the parallel loop along which the transposed inputs are contiguous
 

@@ -129,6 +129,20 @@ static int64_t chooseLanes(const KernelMapping &plan, bool mayMove) {
   return least;
 }
 
+/// Neighboring results of a thread in a column reduction: two of 16-bit elements, so that a warp
+/// reads 128 bytes of a row, if that leaves blocks enough for a large GPU. A thread takes as many
+/// turns as with one, so estimates by ReductionShares hold.
+static int64_t chooseColumnLanes(const KernelMapping &plan, int64_t bytes) {
+  constexpr int64_t kLanes = 2, kManyBlocks = 128;
+  const KernelLoop &last = plan.parallel.back();
+  if (bytes >= 4 || last.size % kLanes != 0 || plan.blocks() < kLanes * kManyBlocks)
+    return 1;
+  for (int64_t input = 0; input < plan.numInputs; ++input)
+    if (last.steps[input] == 1 && !isVectorAccess(plan, input, kLanes))
+      return 1;
+  return kLanes;
+}
+
 /// Sets the ops that combine two partial results, if threads can share the reduction and this is
 /// faster.
 static void shareReduction(KernelMapping &plan) {
@@ -167,6 +181,8 @@ static void shareReduction(KernelMapping &plan) {
   plan.combiners = std::move(found);
   plan.columns = shares.columns;
   plan.reducers = shares.reducers;
+  if (sharesColumns)
+    plan.lanes = chooseColumnLanes(plan, bytesAlongOutput);
 }
 
 /// Elements that a thread loads from an input and stores at once, so that a warp accesses 128 bytes
