@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Reductions, softmax and normalization.
+// Reductions, running totals, softmax and normalization.
 
 #ifndef CONVOY_TCP_REDUCTION_OPS
 #define CONVOY_TCP_REDUCTION_OPS
@@ -27,6 +27,28 @@ class Tcp_ReduceOp<string mnemonic, string what, string aten>
 def Tcp_ReduceSumOp : Tcp_ReduceOp<"reduce_sum", "sum", "aten.sum">;
 def Tcp_ReduceMeanOp : Tcp_ReduceOp<"reduce_mean", "mean", "aten.mean">;
 def Tcp_ReduceMaxOp : Tcp_ReduceOp<"reduce_max", "maximum, or NaN if any element is,", "aten.amax">;
+
+class Tcp_CumulativeOp<string mnemonic, string what, string aten>
+    : Tcp_Op<mnemonic, [SameOperandsAndResultType, Tcp_ShapeOpInterface]> {
+  let summary = "running " # what # "s along one dim";
+  let description = "`output[a..., i, b...]` is the " # what # " of `input[a..., 0, b...]` to "
+      # "`input[a..., i, b...]`, where `i` is in `dim` (" # aten # [{). Where rounding and the order
+    permit several results, those for `x` >= 0 (of a product: `x` >= 1) never fall from one element
+    to the next, and an element that is 0 (1) does not change the result.
+
+    **Constraints**
+
+    * (c1) `dim` is a dim of the input.
+    * (c2) elements are not i1.
+  }] # "\n```mlir\n%y = tcp." # mnemonic # " %x {dim = 1 : index} : tensor<2x1024xf32> -> tensor<2x1024xf32>\n```\n";
+  let arguments = (ins Tcp_Tensor:$input, IndexAttr:$dim);
+  let results = (outs Tcp_Tensor:$output);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+def Tcp_CumsumOp : Tcp_CumulativeOp<"cumsum", "sum", "aten.cumsum">;
+def Tcp_CumprodOp : Tcp_CumulativeOp<"cumprod", "product", "aten.cumprod">;
 
 def Tcp_SoftmaxOp : Tcp_Op<"softmax", [SameOperandsAndResultType, Tcp_ShapeOpInterface]> {
   let summary = "softmax over one dim";

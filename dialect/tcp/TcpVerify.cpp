@@ -12,6 +12,13 @@ using namespace mlir;
 using namespace convoy;
 using namespace convoy::tcp;
 
+static LogicalResult expectDim(Operation *op, int64_t dim, int64_t rank) {
+  if (dim >= 0 && dim < rank)
+    return success();
+  return op->emitOpError() << "expects 'dim' below the rank " << rank << " of the input, but got "
+                           << dim;
+}
+
 static LogicalResult expectDims(Operation *op, ArrayRef<int64_t> dims, int64_t rank) {
   for (auto [i, dim] : llvm::enumerate(dims))
     if (dim < 0 || dim >= rank || (i && dims[i - 1] >= dim))
@@ -87,6 +94,19 @@ LogicalResult ReduceSumOp::verify() { return verifyReduce(*this); }
 LogicalResult ReduceMeanOp::verify() { return verifyReduce(*this); }
 LogicalResult ReduceMaxOp::verify() { return verifyReduce(*this); }
 
+template <typename CumulativeOp> static LogicalResult verifyCumulative(CumulativeOp op) {
+  // cumsum_c1, cumprod_c1
+  if (failed(expectDim(op, op.getDim().getSExtValue(), shapeOf(op.getInput()).size())))
+    return failure();
+  // cumsum_c2, cumprod_c2
+  if (getElementTypeOrSelf(op.getInput()).isInteger(1))
+    return op.emitOpError("expects elements that are numbers, but got i1");
+  return success();
+}
+
+LogicalResult CumsumOp::verify() { return verifyCumulative(*this); }
+LogicalResult CumprodOp::verify() { return verifyCumulative(*this); }
+
 LogicalResult SoftmaxOp::verify() {
   // softmax_c1
   int64_t rank = shapeOf(getInput()).size(), dim = static_cast<int64_t>(getDim());
@@ -149,13 +169,6 @@ LogicalResult ConcatOp::verify() {
 }
 
 //===-- indices ------------------------------------------------------------===//
-
-static LogicalResult expectDim(Operation *op, int64_t dim, int64_t rank) {
-  if (dim >= 0 && dim < rank)
-    return success();
-  return op->emitOpError() << "expects 'dim' below the rank " << rank << " of the input, but got "
-                           << dim;
-}
 
 LogicalResult IotaOp::verify() {
   // iota_c1

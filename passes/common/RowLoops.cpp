@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/common/RowLoops.h"
+#include "passes/common/Cumulative.h"
 
 using namespace mlir;
 
@@ -19,7 +20,7 @@ bool beginAtSameElement(const RowAccess &a, const RowAccess &b) {
 
 LogicalResult RowLoops::add(linalg::LinalgOp op) {
   Member member{op, op.getStaticLoopRanges(), {}, {}};
-  if (op.getNumDpsInits() != 1 || op.hasIndexSemantics() ||
+  if ((op.getNumDpsInits() != 1 && !cumulativeCombiner(op)) || op.hasIndexSemantics() ||
       ShapedType::isDynamicShape(member.sizes) || llvm::is_contained(member.sizes, 0))
     return failure();
   for (Operation &inner : *op.getBlock())
@@ -164,8 +165,10 @@ std::optional<RowKind> RowLoops::kind(const Member &member) const {
   }
   if (!coversRows || coversElements != touchesElements)
     return std::nullopt;
+  if (op.getNumReductionLoops() != 0 && !coversElements)
+    return std::nullopt;
   if (op.getNumReductionLoops() != 0)
-    return coversElements ? std::optional(RowKind::Reduction) : std::nullopt;
+    return op.getNumDpsInits() == 1 ? RowKind::Reduction : RowKind::Cumulative;
   return coversElements ? RowKind::Full : RowKind::Row;
 }
 

@@ -44,9 +44,10 @@ struct RowAccess {
 };
 
 enum class RowKind {
-  Full,      ///< elementwise, a value for each element of a row
-  Row,       ///< elementwise, a value for each row
-  Reduction, ///< a value for each row, of all its elements
+  Full,       ///< elementwise, a value for each element of a row
+  Row,        ///< elementwise, a value for each row
+  Reduction,  ///< a value for each row, of all its elements
+  Cumulative, ///< a value for each element of a row, of all elements up to it
 };
 
 /// The loops of ops over the same rows.

@@ -4,14 +4,14 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "passes/common/Cumulative.h"
 
 using namespace mlir;
 
 namespace convoy {
 
-/// Whether only `ops` use the memory of `access`.
-static bool isTemporary(const RowAccess &access, ArrayRef<Operation *> ops) {
-  Value root = access.buffer->root;
+/// Whether only `ops` use the memory at `root`.
+static bool isTemporary(Value root, ArrayRef<Operation *> ops) {
   if (!root.getDefiningOp<memref::AllocOp>())
     return false;
   SmallVector<Value> views = {root};
@@ -29,6 +29,8 @@ static bool isTemporary(const RowAccess &access, ArrayRef<Operation *> ops) {
 static LogicalResult describeReduction(RowOp &each) {
   SmallVector<Operation *> combiners;
   linalg::LinalgOp op = each.op;
+  if ((each.combiner = cumulativeCombiner(op)))
+    return success(arith::getNeutralElement(each.combiner).has_value());
   if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1 ||
       combiners.front()->getResult(0).getType() != getElementTypeOrSelf(op.getDpsInits()[0]) ||
       !arith::getNeutralElement(combiners.front()))
@@ -142,11 +144,20 @@ static void orderLoops(RowRegion &region) {
       llvm::all_of(full, [&](const RowAccess *access) { return access->steps[last - 1] == 1; });
 }
 
+std::optional<unsigned> RowRegion::cumulative() const {
+  for (auto [number, op] : llvm::enumerate(ops))
+    if (op.kind == RowKind::Cumulative)
+      return number;
+  return std::nullopt;
+}
+
 std::optional<RowRegion> RowRegion::analyze(ArrayRef<Operation *> ops) {
   RowLoops loops;
   RowRegion region;
   llvm::DenseMap<Value, Value> fills;
   std::optional<unsigned> first;
+  int64_t reductions = 0;
+  bool hasTotals = false;
   for (Operation *op : ops) {
     if (auto fill = dyn_cast<linalg::FillOp>(op)) {
       if (!isConstant(fill.getInputs()[0]) ||
@@ -160,12 +171,15 @@ std::optional<RowRegion> RowRegion::analyze(ArrayRef<Operation *> ops) {
     RowOp &each = region.ops.emplace_back();
     each.op = linalgOp;
     if (linalgOp.getNumReductionLoops() != 0) {
-      auto fill = fills.find(linalgOp.getDpsInits()[0]);
+      auto fill = fills.find(linalgOp.getDpsInits().back());
       if (fill == fills.end() || failed(describeReduction(each)))
         return std::nullopt;
       each.init = fill->second;
       fills.erase(fill);
       first = first.value_or(region.ops.size() - 1);
+      hasTotals |= linalgOp.getNumDpsInits() != 1;
+      region.isInOrder |= linalgOp->hasAttr(kInOrderAttr);
+      ++reductions;
     } else if (linalgOp.payloadUsesValueFromOperand(linalgOp.getDpsInitOperand(0))) {
       return std::nullopt;
     }
@@ -173,9 +187,20 @@ std::optional<RowRegion> RowRegion::analyze(ArrayRef<Operation *> ops) {
   if (!first || !fills.empty() || failed(loops.place(*first)))
     return std::nullopt;
   region.loops = llvm::to_vector(loops.loops());
+  // The order of the elements is that of one loop.
+  if (hasTotals && (reductions != 1 || llvm::count_if(region.loops, [](const RowLoop &loop) {
+                                         return loop.isReduced;
+                                       }) != 1))
+    return std::nullopt;
   for (auto [each, member] : llvm::zip_equal(region.ops, loops.members())) {
     each.kind = *loops.kind(member);
     for (const RowAccess &access : member.accesses) {
+      // The last total of each row is in registers.
+      if (access.isWritten && access.operand->get() != each.op.getDpsInits()[0]) {
+        if (!isTemporary(access.buffer->root, ops))
+          return std::nullopt;
+        continue;
+      }
       RowAccess mapped = access;
       mapped.steps = loops.steps(member, access);
       if (access.isWritten)
@@ -183,7 +208,7 @@ std::optional<RowRegion> RowRegion::analyze(ArrayRef<Operation *> ops) {
       else
         each.inputs.push_back(mapped);
     }
-    each.isStored = !isTemporary(each.output, ops);
+    each.isStored = !isTemporary(each.output.buffer->root, ops);
   }
   if (region.length() == 1 || !llvm::all_of(region.ops, readsRows) || sumsLongRows(region) ||
       failed(connect(region)))

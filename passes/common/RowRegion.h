@@ -17,9 +17,13 @@ struct RowOp {
   RowKind kind = RowKind::Full;
   llvm::SmallVector<RowAccess> inputs; ///< those that the op does not use have no buffer
   RowAccess output;
-  bool isStored = true;                ///< whether an op outside of the region may read the output
-  mlir::Operation *combiner = nullptr; ///< of a reduction: combines two partial results
-  mlir::Value init;                    ///< of a reduction: its initial value, a constant
+  bool isStored = true; ///< whether an op outside of the region may read the output
+  /// Of a reduction or running totals: combines two partial results.
+  mlir::Operation *combiner = nullptr;
+  mlir::Value init; ///< the initial value of the combined elements, a constant
+
+  /// Whether it has a value for each element.
+  bool hasElements() const { return kind == RowKind::Full || kind == RowKind::Cumulative; }
 };
 
 struct RowRegion {
@@ -30,10 +34,15 @@ struct RowRegion {
   /// Whether it is contiguous along the last loop over rows instead, and there are many rows of few
   /// elements.
   bool isAcross = false;
+  bool isInOrder = false;          ///< whether one thread has all elements of a row
   llvm::SmallVector<RowOp, 0> ops; ///< in order
 
   int64_t rows() const { return iterations(/*isReduced=*/false); }
   int64_t length() const { return iterations(/*isReduced=*/true); }
+
+  /// The number of its op with running totals, if it has one. It is the only op that combines
+  /// elements then, so that one loop over the groups of a row suffices.
+  std::optional<unsigned> cumulative() const;
 
   /// Describes `ops`, linalg ops and fills of a block in order, or returns nullopt if they cannot
   /// be computed row by row.

@@ -35,19 +35,27 @@ void RowEmitter::forGroups(SmallVectorImpl<Value> &carried,
     body(group, carried);
 }
 
-/// Emits a loop over the thread's groups, except those that are resident.
+/// Emits a loop over the thread's groups in order, except those that are resident. A loop with
+/// running totals has barriers, so that all threads of a block have as many iterations.
 void RowEmitter::loopOverGroups(SmallVectorImpl<Value> &carried,
                                 llvm::function_ref<void(Group &, SmallVectorImpl<Value> &)> body) {
   // Enough loads in flight to hide their latency.
   constexpr int64_t kElementsPerTurn = 16, kLeastGroups = 2;
   int64_t count = std::max(kLeastGroups, kElementsPerTurn / rows.width),
           step = count * rows.sharers, groups = rows.groups();
-  auto loop =
-      scf::ForOp::create(b, loc, sharer, e.constant(groups), e.constant(step), ValueRange(carried));
+  bool isUniform = region.cumulative().has_value();
+  auto loop = scf::ForOp::create(b, loc, isUniform ? e.constant(0) : sharer, e.constant(groups),
+                                 e.constant(step), ValueRange(carried));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> values(loop.getRegionIterArgs());
-  SmallVector<Group, 0> turn = groupsFrom(loop.getInductionVar(), groups - 1, count);
+  Value first = loop.getInductionVar();
+  int64_t most = groups - 1;
+  if (isUniform) {
+    first = e.add(first, sharer);
+    most += rows.sharers - 1;
+  }
+  SmallVector<Group, 0> turn = groupsFrom(first, most, count);
   for (Group &group : turn)
     body(group, values);
   // A loop without results has its terminator already.
@@ -63,7 +71,7 @@ RowEmitter::Lanes RowEmitter::arguments(unsigned number, Group *group, int64_t l
   Lanes values;
   for (auto [input, operand] : llvm::zip_equal(region.ops[number].inputs, rows.inputs[number])) {
     if (input.source)
-      values.push_back(region.ops[*input.source].kind == RowKind::Full
+      values.push_back(region.ops[*input.source].hasElements()
                            ? compute(*input.source, *group)[lane]
                            : ofRow[*input.source]);
     else if (operand)
@@ -168,6 +176,7 @@ Value RowEmitter::reduce(unsigned number) {
 }
 
 void RowEmitter::emit(Value thread) {
+  lane = arith::RemUIOp::create(b, loc, thread, e.constant(kWarpThreads));
   auto take = [&](int64_t count) -> Value {
     Value digit = arith::RemUIOp::create(b, loc, thread, e.constant(count));
     thread = arith::DivUIOp::create(b, loc, thread, e.constant(count));
@@ -212,7 +221,7 @@ void RowEmitter::emitRow() {
   ofRow.assign(region.ops.size(), Value());
   pending.clear();
   for (auto [number, op] : llvm::enumerate(region.ops)) {
-    if (op.kind == RowKind::Full) {
+    if (op.hasElements()) {
       if (rows.outputs[number])
         pending.push_back(number);
       continue;
@@ -226,9 +235,14 @@ void RowEmitter::emitRow() {
     }
     storeRow(number);
   }
-  SmallVector<Value> none;
+  std::optional<unsigned> totals = region.cumulative();
+  SmallVector<Value> carried;
+  if (totals)
+    carried.push_back(e.cloneConstant(region.ops[*totals].init));
   if (!pending.empty())
-    forGroups(none, [&](Group &group, SmallVectorImpl<Value> &) {
+    forGroups(carried, [&](Group &group, SmallVectorImpl<Value> &carried) {
+      if (totals)
+        carried.front() = addTotals(*totals, group, carried.front());
       for (unsigned stored : pending)
         store(stored, group);
     });

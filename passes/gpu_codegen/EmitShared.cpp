@@ -94,11 +94,20 @@ void Emitter::emitTiles(Value block, Value thread) {
 /// The `value` of the thread whose number differs in the bit `distance`. A shuffle moves 32 bits,
 /// so narrower types are extended, and wider types take two shuffles.
 Value Emitter::shuffleXor(Value value, int64_t distance) {
+  return shuffle(value, arith::ConstantIntOp::create(b, loc, distance, 32), gpu::ShuffleMode::XOR);
+}
+
+Value Emitter::shuffleFrom(Value value, Value lane) {
+  return shuffle(value, arith::IndexCastOp::create(b, loc, b.getI32Type(), lane),
+                 gpu::ShuffleMode::IDX);
+}
+
+Value Emitter::shuffle(Value value, Value offset, gpu::ShuffleMode mode) {
+  Value threads = arith::ConstantIntOp::create(b, loc, kWarpThreads, 32);
   Type type = value.getType(), word = b.getI32Type();
   unsigned width = type.getIntOrFloatBitWidth();
   auto exchange = [&](Value bits) {
-    return gpu::ShuffleOp::create(b, loc, bits, distance, kWarpThreads, gpu::ShuffleMode::XOR)
-        .getShuffleResult();
+    return gpu::ShuffleOp::create(b, loc, bits, offset, threads, mode).getShuffleResult();
   };
   if (width == 32)
     return exchange(value);

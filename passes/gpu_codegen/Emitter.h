@@ -8,6 +8,7 @@
 #define CONVOY_PASSES_GPU_CODEGEN_EMITTER_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -110,7 +111,11 @@ private:
              int64_t lane);
   llvm::MaybeAlign gatherAlignment(mlir::memref::LoadOp load, const Buffer &buffer);
   llvm::SmallVector<mlir::Value> dimIndices(const Indices &indices, int64_t lane);
+  /// The value of the thread of the warp whose number differs from this one's in the bit
+  /// `distance`, or of the one with number `lane`.
   mlir::Value shuffleXor(mlir::Value value, int64_t distance);
+  mlir::Value shuffleFrom(mlir::Value value, mlir::Value lane);
+  mlir::Value shuffle(mlir::Value value, mlir::Value offset, mlir::gpu::ShuffleMode mode);
 
   llvm::SmallVector<int64_t> allLanes() const {
     return llvm::to_vector(llvm::seq<int64_t>(0, plan.lanes));

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/common/Cumulative.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -47,7 +48,7 @@ std::string describe(linalg::LinalgOp op) {
   if (transposes)
     parts.push_back("transpose");
   if (op.getNumReductionLoops() != 0)
-    parts.push_back("reduce");
+    parts.push_back(cumulativeCombiner(op) ? "cumulative" : "reduce");
   for (Operation &inner : *op.getBlock()) {
     std::string part = inner.hasTrait<OpTrait::IsTerminator>() ? "" : shortName(inner).str();
     if (!part.empty() && !llvm::is_contained(parts, part))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The class that emits a region of rows: what its ops compute (EmitRows.cpp), and the groups of
-// elements of a thread, with their loads and stores (EmitRowsMemory.cpp).
+// The class that emits a region of rows: what its ops compute (EmitRows.cpp), running totals
+// (EmitTotals.cpp), and the groups of elements of a thread, with their loads and stores
+// (EmitRowsMemory.cpp).
 
 #ifndef CONVOY_PASSES_GPU_CODEGEN_ROWEMITTER_H
 #define CONVOY_PASSES_GPU_CODEGEN_ROWEMITTER_H
@@ -47,6 +48,9 @@ private:
   mlir::Value reduce(unsigned number);
   mlir::Value combineThreads(const RowOp &op, mlir::Value value);
   mlir::Value combineColumns(const RowOp &op, mlir::Value value);
+  mlir::Value addTotals(unsigned number, Group &group, mlir::Value before);
+  void addThreadsBefore(const RowOp &op, Lanes &totals);
+  mlir::Value addWarpsBefore(const RowOp &op, Lanes &totals);
   void guarded(llvm::ArrayRef<mlir::Value> conditions, llvm::function_ref<void()> body);
   bool variesInRow(unsigned operand) const {
     return llvm::any_of(plan.reduction,
@@ -61,6 +65,7 @@ private:
   mlir::Location loc;
   Emitter::Indices row;      ///< without indices of elements
   mlir::Value sharer, isRow; ///< number of the thread in its row; null if the row always exists
+  mlir::Value lane;          ///< number of the thread in its warp
   mlir::Value column;        ///< number of the row in its block, if there are several
   mlir::Value wholeGroups;   ///< number of groups of the row
   mlir::Value firstWhole;    ///< index where they begin; null if it is always zero

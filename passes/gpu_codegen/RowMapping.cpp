@@ -73,7 +73,8 @@ static void chooseWidth(KernelMapping &plan) {
   for (rows.width = 16 / widest; rows.width > 1; rows.width /= 2)
     if (plan.reduction.back().size % rows.width == 0 && areVectors(rows.width))
       break;
-  if (plan.reduction.size() != 1 || full.empty())
+  // The groups of a row with running totals have all of its elements, in order.
+  if (plan.reduction.size() != 1 || full.empty() || rows.region.cumulative())
     return;
   // The elements outside of whole groups take one more access, so only rows of at least two groups
   // for each thread of a warp, and for a quarter of the accesses. Threads share smaller groups more
@@ -197,6 +198,11 @@ static int64_t chooseColumns(const KernelMapping &plan) {
 /// Chooses the threads of a block.
 static void placeRows(KernelMapping &plan) {
   RowMapping &rows = *plan.rows;
+  if (rows.region.isInOrder) {
+    rows.width = rows.sharers = 1;
+    rows.isResident = rows.region.length() <= kMostElements;
+    return;
+  }
   if (rows.region.isAcross)
     return shareAcross(rows);
   for (rows.columns = chooseColumns(plan);; rows.columns /= 2) {

@@ -413,7 +413,7 @@ bool Rewriter::visit(Operation *op) {
         return true;
       })
       .Case<BroadcastOp, PadOp, SliceOp, ReverseOp, ReduceSumOp, ReduceMeanOp, ReduceMaxOp,
-            SoftmaxOp, LayerNormOp>([&](auto op) {
+            SoftmaxOp, CumsumOp, CumprodOp, LayerNormOp>([&](auto op) {
         Permutation perm = order(op);
         if (isIdentity(perm))
           return false;
@@ -429,6 +429,8 @@ bool Rewriter::visit(Operation *op) {
           copy.setStrides(toStored(op.getStrides(), perm));
         } else if constexpr (std::is_same_v<Op, SoftmaxOp>) {
           copy.setDim(perm[op.getDim()]);
+        } else if constexpr (std::is_same_v<Op, CumsumOp> || std::is_same_v<Op, CumprodOp>) {
+          copy.setDimAttr(builder.getIndexAttr(perm[op.getDim().getSExtValue()]));
         } else if constexpr (!std::is_same_v<Op, BroadcastOp>) {
           SmallVector<int64_t> dims =
               llvm::map_to_vector(op.getDims(), [&](int64_t dim) { return perm[dim]; });

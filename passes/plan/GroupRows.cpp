@@ -40,7 +40,7 @@ public:
 
   /// The op before `position` that fills the result of the reduction there, or nullopt.
   std::optional<size_t> fillOf(size_t position) const {
-    Value result = cast<linalg::LinalgOp>(all[position].op).getDpsInits()[0];
+    Value result = cast<linalg::LinalgOp>(all[position].op).getDpsInits().back();
     for (Operation *user : result.getUsers())
       if (auto fill = dyn_cast<linalg::FillOp>(user))
         if (auto found = positions.find(fill); found != positions.end() && found->second < position)
@@ -80,7 +80,8 @@ public:
       if (taken[seed] || !op || op.getNumReductionLoops() == 0)
         continue;
       // Rows may be contiguous only with the transposes on both sides.
-      if (!grow(seed, /*mustBeContiguous=*/false) && !grow(seed, /*mustBeContiguous=*/true))
+      if (!grow(seed, /*mustBeContiguous=*/false) && !grow(seed, /*mustBeContiguous=*/true) &&
+          !isCumulative(seed))
         continue;
       for (size_t member : members)
         taken[member] = true;
@@ -107,6 +108,13 @@ private:
     for (size_t i = seed + 1; i < ops.size() && i - members.back() < kMostDistance; ++i)
       tryToAdd(i);
     return isWorthwhile();
+  }
+
+  /// Whether the op at `seed` computes running totals. It is the only member then.
+  bool isCumulative(size_t seed) {
+    members.clear();
+    contiguousOnly = false;
+    return tryToAdd(seed) && RowRegion::analyze(membersAsOps())->cumulative();
   }
 
   void add(SmallVector<size_t> &to, size_t position) const {
@@ -154,15 +162,16 @@ private:
 
   /// Whether the region reads the elements of its rows several times, along rows, across many rows,
   /// or in any order if they are few: a launch takes longer then. A single reduction has other
-  /// mappings, with its epilogue.
+  /// mappings, with its epilogue; running totals have none.
   bool isWorthwhile() const {
     constexpr int64_t kFewElements = 1 << 15;
     std::optional<RowRegion> region = RowRegion::analyze(membersAsOps());
     return region &&
            (region->isContiguous || region->isAcross ||
             region->rows() * region->length() <= kFewElements) &&
-           llvm::count_if(region->ops,
-                          [](const RowOp &each) { return each.kind != RowKind::Row; }) > 1;
+           (region->cumulative() || llvm::count_if(region->ops, [](const RowOp &each) {
+                                      return each.kind != RowKind::Row;
+                                    }) > 1);
   }
 
   Ops ops;
@@ -187,6 +196,8 @@ void makeRegion(ArrayRef<Operation *> ops) {
   for (const RowOp &each : formed->ops)
     if (!each.isStored)
       moved.insert(each.output.buffer->root.getDefiningOp());
+  if (std::optional<unsigned> totals = formed->cumulative())
+    moved.insert(traceBuffer(formed->ops[*totals].op.getDpsInits().back())->root.getDefiningOp());
   for (size_t i = 0; i < moved.size(); ++i)
     for (Operation *user : moved[i]->getUsers())
       if (isa<ViewLikeOpInterface>(user))

@@ -9,6 +9,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
+#include "passes/common/Cumulative.h"
+#include "passes/tcp_to_linalg/LinalgUtils.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_FUSEELEMENTWISEPASS
@@ -52,12 +54,15 @@ static bool readsTerm(linalg::GenericOp op) {
 /// Fuses a producer whose only user reads each element once. A producer that is read repeatedly (by
 /// a broadcast or a window) is fused only if it computes nothing, and never into a reduction, whose
 /// loops would repeat its strided reads, unless these are the neighbors that a sum reads together.
-/// A broadcast may have other users.
+/// A broadcast may have other users. On the GPU, running totals have only one mapping to threads,
+/// which takes no index nor other order of its operand; `plan-group-rows` gives them a producer.
 static bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   // A producer before a loop would be computed in each step.
   if (!producer || !consumer || producer->getBlock() != consumer->getBlock())
+    return false;
+  if (convoy::isCuda(consumer) && convoy::cumulativeCombiner(consumer))
     return false;
   if (!isBroadcast(producer) &&
       !llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer; }))

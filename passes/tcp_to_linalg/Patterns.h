@@ -54,6 +54,9 @@ void populateScatterPatterns(mlir::RewritePatternSet &patterns);
 /// Lowers tcp.argsort to a merge sort: loops on the CPU, on the GPU one generic for each width.
 void populateSortingPatterns(mlir::RewritePatternSet &patterns);
 
+/// Lowers running sums and products.
+void populateCumulativePatterns(mlir::RewritePatternSet &patterns);
+
 /// Lowers loops.
 void populateScanPatterns(mlir::RewritePatternSet &patterns);
 

@@ -131,6 +131,7 @@ void ConvertTcpToLinalgPass::runOnStaticShapes() {
   convoy::populateIndexingPatterns(patterns);
   convoy::populateScatterPatterns(patterns);
   convoy::populateSortingPatterns(patterns);
+  convoy::populateCumulativePatterns(patterns);
   convoy::populateScanPatterns(patterns);
 
   ConversionTarget target(*context);

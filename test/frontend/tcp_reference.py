@@ -521,6 +521,8 @@ _OPS: dict[str, Callable[..., Tensor]] = {
     "reduce_mean": lambda x, dims: x.mean(dims, keepdim=True),
     "reduce_max": lambda x, dims: x.amax(dims, keepdim=True),
     "softmax": lambda x, dim: torch.softmax(x, dim),
+    "cumsum": lambda x, dim: x.cumsum(dim, dtype=x.dtype),
+    "cumprod": lambda x, dim: x.cumprod(dim, dtype=x.dtype),
     "layer_norm": _layer_norm,
     "reshape": lambda x, shape: x.reshape(shape),
     "iota": lambda dim, shape: (

@@ -285,6 +285,8 @@ RULES: dict[str, Rule] = {
     "tcp.conv3d": _images(1),
     "tcp.conv_backward_data": _images(1),
     "tcp.conv_transpose": _images(1),
+    "tcp.cumprod": _without("multiplies", lambda view: (view.number("dim"),)),
+    "tcp.cumsum": _without("adds up", lambda view: (view.number("dim"),)),
     "tcp.gather": _gather,
     "tcp.index_select": _index_select,
     "tcp.iota": _iota,

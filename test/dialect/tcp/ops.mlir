@@ -162,6 +162,10 @@ func.func @index(%x: tensor<5x4xf32>, %i: tensor<2x3xi64>, %j: tensor<5x9xi32>, 
   %3 = tcp.scatter %x, %j, %2 {dim = 1 : index, kind = "add"} : tensor<5x4xf32>, tensor<5x9xi32>, tensor<5x9xf32> -> tensor<5x4xf32>
   // CHECK: tcp.argsort %{{.*}} {descending} : tensor<5x4xf32> -> tensor<5x4xi64>
   %4 = tcp.argsort %x {descending} : tensor<5x4xf32> -> tensor<5x4xi64>
+  // CHECK: tcp.cumsum %{{.*}} {dim = 1 : index} : tensor<5x4xf32> -> tensor<5x4xf32>
+  %5 = tcp.cumsum %x {dim = 1 : index} : tensor<5x4xf32> -> tensor<5x4xf32>
+  // CHECK: tcp.cumprod %{{.*}} {dim = 0 : index} : tensor<5x9xi32> -> tensor<5x9xi32>
+  %6 = tcp.cumprod %j {dim = 0 : index} : tensor<5x9xi32> -> tensor<5x9xi32>
   return
 }
 

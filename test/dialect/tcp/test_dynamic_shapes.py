@@ -127,6 +127,8 @@ UNARY = {
     "polynomial": "coefficients = array<f64: 1.0>",
     "clamp": "min_float = 0.0 : f32",
     "softmax": "dim = 0 : i64",
+    "cumsum": "dim = 0 : index",
+    "cumprod": "dim = 0 : index",
     "layer_norm": "dims = array<i64: 0>, epsilon = 1.0e-5 : f64",
     "reverse": "dims = array<i64: 0>",
 }

@@ -277,3 +277,38 @@ func.func @runs(%x: memref<64x256x16x4xf32>, %y: memref<64x256x16x4xf32>) attrib
   }
   return
 }
+
+// -----
+
+// Running sums of rows that a block shares: 5 steps in each warp, then the totals of the warps before
+// it through shared memory, for each of the four groups of a thread.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// CHECK-LABEL: func.func @running_sums
+// CHECK:         launch_kernel {{.*}} grid [64, 1, 1] block [512, 1, 1]
+// CHECK:         gpu.func @running_sums_rows_cumulative_add_0{{.*}} workgroup(%{{.*}} : memref<16xf32,
+// CHECK-COUNT-5:   gpu.shuffle idx
+// CHECK:           gpu.barrier
+// CHECK-COUNT-16:  memref.load {{.*}}<workgroup>
+// CHECK:           gpu.barrier
+// CHECK:           vector.store
+// CHECK-COUNT-15:  gpu.shuffle idx
+// CHECK-NOT:       gpu.shuffle idx
+// CHECK:           gpu.return
+func.func @running_sums(%x: memref<64x8192xf32>, %y: memref<64x8192xf32>) attributes {tcp.target = "cuda"} {
+  %zero = arith.constant 0.0 : f32
+  scf.execute_region no_inline {
+    %sum = memref.alloc() : memref<64xf32>
+    linalg.fill ins(%zero : f32) outs(%sum : memref<64xf32>)
+    linalg.generic {indexing_maps = [#id, #id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : memref<64x8192xf32>) outs(%y, %sum : memref<64x8192xf32>, memref<64xf32>) {
+    ^bb0(%p: f32, %o: f32, %t: f32):
+      %s = arith.addf %t, %p : f32
+      linalg.yield %s, %s : f32, f32
+    }
+    scf.yield
+  }
+  return
+}

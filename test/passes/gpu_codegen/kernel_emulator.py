@@ -188,11 +188,16 @@ class _Launch:
         return [found | unordered if predicate > 7 else found & ~unordered]
 
     def _shuffle(self, op: _Op, arguments: list[Tensor], active: Tensor) -> list[Tensor]:
-        assert "xor" in op.text
         assert bool(active.all())
-        value, distance, width = arguments
+        value, offset, width = arguments
         assert int(width[0]) == _WARP
-        other = torch.arange(len(value)) ^ distance.long()
+        own, offset = torch.arange(len(value)), offset.long()
+        if "xor" in op.text:
+            other = own ^ offset
+        else:
+            assert "idx" in op.text
+            assert bool(((offset >= 0) & (offset < _WARP)).all())
+            other = own - own % _WARP + offset
         return [value[other], torch.ones_like(active)]
 
     def _where(self, memory: str, indices: list[Tensor]) -> Tensor:
