@@ -58,12 +58,16 @@ bool isRowVector(const KernelMapping &plan, unsigned number, int64_t width) {
 static void chooseWidth(KernelMapping &plan) {
   RowMapping &rows = *plan.rows;
   SmallVector<unsigned> full;
+  bool hasWeights = false;
   int64_t widest = 1;
   for (unsigned number = 0; number < plan.operands.size(); ++number) {
     auto varies = [&](const KernelLoop &loop) { return loop.steps[number] != 0; };
-    if (plan.reduction.back().steps[number] == 0 ||
-        (!plan.parallel.empty() && llvm::none_of(plan.parallel, varies)))
+    if (plan.reduction.back().steps[number] == 0)
       continue;
+    if (!plan.parallel.empty() && llvm::none_of(plan.parallel, varies)) {
+      hasWeights = true;
+      continue;
+    }
     full.push_back(number);
     widest = std::max(widest, elementBytes(plan.operands[number].buffer->type.getElementType()));
   }
@@ -73,8 +77,10 @@ static void chooseWidth(KernelMapping &plan) {
   for (rows.width = 16 / widest; rows.width > 1; rows.width /= 2)
     if (plan.reduction.back().size % rows.width == 0 && areVectors(rows.width))
       break;
-  // The groups of a row with running totals have all of its elements, in order.
-  if (plan.reduction.size() != 1 || full.empty() || rows.region.cumulative())
+  // The groups of a row with running totals have all of its elements, in order. Weights begin at a
+  // multiple of the width, so that threads would load single elements of them that are not
+  // neighbors: a layer norm of 8192 x 4097 f16 elements takes 58.9 instead of 52.7 us on an H200.
+  if (plan.reduction.size() != 1 || full.empty() || rows.region.cumulative() || hasWeights)
     return;
   // The elements outside of whole groups take one more access, so only rows of at least two groups
   // for each thread of a warp, and for a quarter of the accesses. Threads share smaller groups more
@@ -93,7 +99,8 @@ static void chooseWidth(KernelMapping &plan) {
 }
 
 /// Threads compute all rows along a loop if most of what they read is the same for these rows, if
-/// it stays in registers, and if there are enough threads. Groups of all these rows are the same.
+/// it stays in registers, and if there are enough threads. Unaligned rows that read the same begin
+/// at the same place between groups.
 static void repeatForSharedReads(KernelMapping &plan) {
   constexpr int64_t kMostRegisters = 64;
   const RowMapping &rows = *plan.rows;
@@ -103,8 +110,6 @@ static void repeatForSharedReads(KernelMapping &plan) {
   if (rows.region.length() > kWarpRow || rows.region.isAcross)
     return;
   for (auto [i, loop] : llvm::enumerate(plan.parallel)) {
-    if (rows.unaligned && loop.steps[*rows.unaligned] % rows.width != 0)
-      continue;
     int64_t bytes = 0;
     for (int64_t input = 0; input < plan.numInputs; ++input)
       if (loop.steps[input] == 0 && plan.reduction.back().steps[input] != 0)

@@ -158,47 +158,33 @@ func.func @slices(%a: memref<64x1152xf32>, %b: memref<64x2056xf32>, %c: memref<6
 
 // -----
 
-// Rows that read the same factors, but begin at other places between groups: a thread computes one
-// row, not those of all four scales.
+// Weights of a norm begin at multiples of the width, so that threads read single elements.
 
-#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
-#row = affine_map<(d0, d1, d2) -> (d0, d1)>
-#scale = affine_map<(d0, d1, d2) -> (d1)>
-#element = affine_map<(d0, d1, d2) -> (d2)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#element = affine_map<(d0, d1) -> (d1)>
 
-// CHECK-LABEL: func.func @repeated(
-// CHECK:         launch_kernel {{.*}} grid [512, 1, 1] block [256, 1, 1]
-// CHECK:         gpu.func @repeated_rows
-// CHECK-COUNT-5:   gpu.shuffle xor
-// CHECK-NOT:       gpu.shuffle xor
-// CHECK:           vector.store %{{.*}} : memref<2101248xf32>, vector<4xf32>
+// CHECK-LABEL: func.func @weights(
+// CHECK:         gpu.func @weights_rows
+// CHECK-NOT:       vector
 // CHECK:           gpu.return
-func.func @repeated(%x: memref<1024x4x513xf32>, %a: memref<513xf32>, %b: memref<513xf32>, %c: memref<513xf32>, %w: memref<4xf32>, %y: memref<1024x4x513xf32>) attributes {tcp.target = "cuda"} {
+func.func @weights(%x: memref<512x2051xf32>, %w: memref<2051xf32>, %y: memref<512x2051xf32>) attributes {tcp.target = "cuda"} {
   %zero = arith.constant 0.0 : f32
   scf.execute_region no_inline {
-    %z = memref.alloc() : memref<1024x4x513xf32>
-    %sum = memref.alloc() : memref<1024x4xf32>
-    linalg.generic {indexing_maps = [#id, #element, #element, #element, #scale, #id], iterator_types = ["parallel", "parallel", "parallel"]}
-        ins(%x, %a, %b, %c, %w : memref<1024x4x513xf32>, memref<513xf32>, memref<513xf32>, memref<513xf32>, memref<4xf32>) outs(%z : memref<1024x4x513xf32>) {
-    ^bb0(%p: f32, %q: f32, %r: f32, %s: f32, %t: f32, %o: f32):
-      %0 = arith.mulf %p, %q : f32
-      %1 = arith.mulf %0, %r : f32
-      %2 = arith.mulf %1, %s : f32
-      %3 = arith.mulf %2, %t : f32
-      linalg.yield %3 : f32
-    }
-    linalg.fill ins(%zero : f32) outs(%sum : memref<1024x4xf32>)
-    linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]}
-        ins(%z : memref<1024x4x513xf32>) outs(%sum : memref<1024x4xf32>) {
+    %sum = memref.alloc() : memref<512xf32>
+    linalg.fill ins(%zero : f32) outs(%sum : memref<512xf32>)
+    linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : memref<512x2051xf32>) outs(%sum : memref<512xf32>) {
     ^bb0(%p: f32, %o: f32):
       %s = arith.addf %o, %p : f32
       linalg.yield %s : f32
     }
-    linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]}
-        ins(%z, %sum : memref<1024x4x513xf32>, memref<1024x4xf32>) outs(%y : memref<1024x4x513xf32>) {
-    ^bb0(%p: f32, %q: f32, %o: f32):
+    linalg.generic {indexing_maps = [#id, #row, #element, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %sum, %w : memref<512x2051xf32>, memref<512xf32>, memref<2051xf32>) outs(%y : memref<512x2051xf32>) {
+    ^bb0(%p: f32, %q: f32, %r: f32, %o: f32):
       %d = arith.divf %p, %q : f32
-      linalg.yield %d : f32
+      %m = arith.mulf %d, %r : f32
+      linalg.yield %m : f32
     }
     scf.yield
   }
