@@ -1,4 +1,4 @@
-"""Norms and softmaxes on a GPU, one kernel each, compared with PyTorch in float64: rows of odd sizes
+"""Norms, softmaxes and running totals on a GPU, one kernel each, compared with PyTorch in float64: rows of odd sizes
 that a part of a warp, a warp or a block computes, in registers or not.
 
 `python test/gpu/test_rows.py FOLDER` compiles the cases where there is no GPU, as in
@@ -44,6 +44,9 @@ OTHERS = (
     "softmax_across_9", "softmax_across_17", "softmax_across_64", "softmax_across_100",
     "softmax_across_257", "norm_across", "group_norm_runs_8", "group_norm_runs_4",
     "group_norm_runs_2", "group_norm_runs_odd", "group_norm_runs_short", "group_norm_runs_long",
+    "softmax_odd", "sum_odd", "running_sum_warp", "running_sum_block", "running_sum_odd",
+    "running_sum_parts", "running_sum_uneven_parts", "running_sum_across",
+    "running_sum_transposed", "running_sum_integers", "running_product",
 )  # fmt: skip
 NAMES = (*(f"{name}-{rows}x{length}" for name in FUNCTIONS for rows, length in SIZES), *OTHERS)
 
@@ -178,6 +181,17 @@ def build(name: str):
         "group_norm_runs_odd": lambda: channels_last(6, 48, 100, 4, 9, 11),
         "group_norm_runs_short": lambda: channels_last(8, 64, 256, 4, 3, 3),
         "group_norm_runs_long": lambda: channels_last(16, 128, 64, 4, 21, 23),
+        "softmax_odd": lambda: (nn.Softmax(-1), [(300, 1001)]),
+        "sum_odd": lambda: (Function(lambda x: x.sum(-1).relu()), [(150, 4099)]),
+        "running_sum_warp": lambda: (Function(lambda x: (x * 2).cumsum(-1) + 1), [(1030, 512)]),
+        "running_sum_block": lambda: (Function(lambda x: x.cumsum(-1)), [(3, 5000)]),
+        "running_sum_odd": lambda: (Function(lambda x: x.cumsum(-1)), [(3, 5001)]),
+        "running_sum_parts": lambda: (Function(lambda x: x.cumsum(-1)), [(2, 40000)]),
+        "running_sum_uneven_parts": lambda: (Function(lambda x: x.cumsum(-1)), [(1, 16411)]),
+        "running_sum_across": lambda: (Function(lambda x: x.cumsum(1)), [(2, 40, 2080)]),
+        "running_sum_transposed": lambda: (Function(lambda x: x.cumsum(1)), [(4, 600, 40)]),
+        "running_sum_integers": lambda: (Function(lambda x: (x * 9).long().cumsum(0)), [(70, 33)]),
+        "running_product": lambda: (Function(lambda x: (x * 0.1 + 1).cumprod(-1)), [(40, 300)]),
         "softmax_flat": lambda: (
             Function(lambda x: torch.relu(x.flatten(1).softmax(-1).view(3, 8, 64))),
             [(3, 8, 64)],
