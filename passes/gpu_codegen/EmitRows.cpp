@@ -6,7 +6,7 @@
 // for registers, each reduction is a loop over the groups, in which the thread computes again what
 // it needs, from memory that is in a cache by then. Of a row that begins or ends between aligned
 // groups, each thread has at most one of the few elements outside of whole groups, as a group of
-// one: all loads stay free of branches.
+// one: all loads stay free of branches. Of a packed row, only the loaded elements are kept.
 
 #include "passes/gpu_codegen/RowEmitter.h"
 
@@ -31,8 +31,11 @@ void RowEmitter::forGroups(SmallVectorImpl<Value> &carried,
                            llvm::function_ref<void(Group &, SmallVectorImpl<Value> &)> body) {
   if (!rows.isResident)
     loopOverGroups(carried, body);
-  for (Group &group : resident)
+  for (Group &group : resident) {
+    if (rows.packed)
+      forgetComputed(group);
     body(group, carried);
+  }
 }
 
 /// Emits a loop over the thread's groups in order, except those that are resident. A loop with

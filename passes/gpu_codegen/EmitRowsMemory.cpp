@@ -2,6 +2,7 @@
 
 // Emits the groups of elements that a thread has of a row, and their loads and stores.
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/gpu_codegen/RowEmitter.h"
 
@@ -108,6 +109,38 @@ const RowEmitter::Lanes &RowEmitter::load(unsigned operand, Group &group) {
     }
   }
   return values;
+}
+
+/// Drops what an earlier pass has computed for a group, so that the next one computes it again of
+/// the packed elements. LLVM must not see that the words of these elements are the same in all
+/// passes: it would merge the equal computations, and keep their results, e.g. each element as f32,
+/// instead of the words. So a move that it does not look into copies each word.
+void RowEmitter::forgetComputed(Group &group) {
+  group.computed.clear();
+  auto found = group.loaded.find(*rows.packed);
+  if (found == group.loaded.end() || group.width == 1)
+    return;
+  Lanes &values = found->second;
+  Type word = b.getI32Type();
+  auto type = VectorType::get({group.width}, values.front().getType()),
+       packed = VectorType::get({group.width / 2}, word);
+  auto copy = [&](Value value) -> Value {
+    return LLVM::InlineAsmOp::create(
+               b, loc, word, value, "mov.b32 $0, $1;", "=r,r", /*has_side_effects=*/true,
+               /*is_align_stack=*/false, LLVM::TailCallKind::None,
+               LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
+               /*operand_attrs=*/nullptr)
+        .getResult(0);
+  };
+  Value vector = vector::BitCastOp::create(b, loc, packed,
+                                           vector::FromElementsOp::create(b, loc, type, values));
+  Lanes words;
+  for (int64_t i = 0; i < packed.getNumElements(); ++i)
+    words.push_back(copy(vector::ExtractOp::create(b, loc, vector, i)));
+  vector = vector::BitCastOp::create(b, loc, type,
+                                     vector::FromElementsOp::create(b, loc, packed, words));
+  for (auto [lane, value] : llvm::enumerate(values))
+    value = vector::ExtractOp::create(b, loc, vector, lane);
 }
 
 void RowEmitter::store(unsigned number, Group &group) {

@@ -4,6 +4,7 @@
 
 #include "passes/gpu_codegen/KernelEmit.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/gpu_codegen/Emitter.h"
@@ -127,6 +128,8 @@ FailureOr<Kernel> Emitter::emit(ArrayRef<KernelMapping> plans, OpBuilder &b, Str
   auto func = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}), shared);
   func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   func.setKnownBlockSize(ArrayRef<int32_t>{int32_t(plans.front().blockThreads()), 1, 1});
+  if (llvm::all_of(plans, [](const KernelMapping &plan) { return plan.runsInPairs(); }))
+    func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(2));
   setNoAlias(func, ranges);
 
   b.setInsertionPointToStart(&func.getBody().front());

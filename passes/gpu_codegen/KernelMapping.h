@@ -16,6 +16,8 @@ namespace convoy::gpu_codegen {
 inline constexpr int64_t kBlockThreads = 256;
 /// Threads that exchange values by shuffles.
 inline constexpr int64_t kWarpThreads = 32;
+/// Threads of a block at most.
+inline constexpr int64_t kMostThreads = 1024;
 /// Threads that fill a large GPU.
 inline constexpr int64_t kEnoughThreads = 1 << 15;
 
@@ -67,6 +69,9 @@ struct RowMapping {
   /// differ in no other index, else 0.
   int64_t outerStep = 0;
   bool isResident = true; ///< whether the elements of a row stay in registers
+  /// The input of which they stay there as they are in memory, two in each register: what is
+  /// computed of them is computed again in each pass over the row.
+  std::optional<unsigned> packed;
 
   /// Warps that exchange values of rows.
   int64_t warps() const { return sharers * columns / kWarpThreads; }
@@ -124,6 +129,8 @@ struct KernelMapping {
     return sharers > kWarpThreads ? sharers : kBlockThreads;
   }
   int64_t blocks() const { return llvm::divideCeil(threads(), blockThreads()); }
+  /// Whether registers must suffice for two blocks at a time on a multiprocessor.
+  bool runsInPairs() const { return rows && rows->packed && rows->sharers <= kMostThreads / 2; }
   /// Threads of a warp that share a result of a column reduction.
   int64_t columnReducersOfWarp() const { return std::max<int64_t>(1, kWarpThreads / columns); }
   /// Whether an input is transposed through shared memory.
@@ -168,6 +175,11 @@ mlir::FailureOr<KernelMapping> chooseMapping(mlir::linalg::LinalgOp op,
                                              llvm::ArrayRef<mlir::Value> inits,
                                              const Padding *padding,
                                              mlir::linalg::LinalgOp epilogue);
+
+/// Lets registers have the elements of a long row as they are in memory, if that lets two blocks
+/// run at a time on a multiprocessor, or registers hold the row at all. Changes the threads that
+/// share a row.
+void packRow(KernelMapping &plan);
 
 /// Chooses the mapping of a region of rows.
 KernelMapping chooseRowMapping(const RowRegion &region);

@@ -41,6 +41,7 @@ private:
   mlir::Value address(unsigned operand, llvm::ArrayRef<mlir::Value> indices);
   mlir::Value loadOne(unsigned operand, llvm::ArrayRef<mlir::Value> indices);
   const Lanes &load(unsigned operand, Group &group);
+  void forgetComputed(Group &group);
   Lanes arguments(unsigned number, Group *group, int64_t lane);
   const Lanes &compute(unsigned number, Group &group);
   void store(unsigned number, Group &group);

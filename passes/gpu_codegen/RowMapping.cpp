@@ -13,7 +13,6 @@ namespace convoy::gpu_codegen {
 /// Elements of a row that a thread keeps in registers: at most, with 64 registers per thread, and
 /// preferred for a row that a block shares.
 constexpr int64_t kMostElements = 52, kPreferredElements = 16;
-constexpr int64_t kMostThreads = 1024;
 
 /// The number of the operand with the memory of `access`, which is added unless it is known.
 static unsigned operandOf(KernelMapping &plan, const RowAccess &access) {
@@ -213,8 +212,9 @@ static void placeRows(KernelMapping &plan) {
   for (rows.columns = chooseColumns(plan);; rows.columns /= 2) {
     shareRows(plan);
     if (rows.columns == 1 || (rows.isResident && rows.sharers * rows.columns >= kWarpThreads))
-      return;
+      break;
   }
+  packRow(plan);
 }
 
 KernelMapping chooseRowMapping(const RowRegion &region) {

@@ -76,7 +76,7 @@ _SIMPLE: dict[str, Callable[..., Tensor]] = {
     "divui": lambda a, b: torch.div(a, b, rounding_mode="floor"), "remui": torch.remainder,
     "minui": torch.minimum, "maxsi": torch.maximum, "minsi": torch.minimum,
     "andi": torch.bitwise_and, "ori": torch.bitwise_or, "select": torch.where,
-    "shli": torch.bitwise_left_shift,
+    "shli": torch.bitwise_left_shift, "shrsi": torch.bitwise_right_shift,
     "addf": operator.add, "subf": operator.sub, "mulf": operator.mul, "divf": operator.truediv,
     "maximumf": torch.maximum, "minimumf": torch.minimum, "negf": operator.neg,
     "exp2": torch.exp2, "exp": torch.exp, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt,
@@ -155,7 +155,7 @@ class _Launch:
     def _extf(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
         return [arguments[0].to(_DTYPES[op.text.rsplit("-> ")[-1]])]
 
-    _truncf = _trunci = _index_cast = _extf
+    _truncf = _trunci = _index_cast = _sitofp = _extf
 
     def _extui(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
         bits = 8 * arguments[0].itemsize
@@ -168,7 +168,12 @@ class _Launch:
         return [(value >> places) & ((1 << (8 * value.itemsize - places)) - 1)]
 
     def _bitcast(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
-        return [arguments[0].view(_DTYPES[op.text.rsplit("-> ")[-1]])]
+        element = re.search(r"-> (?:vector<\d+x)?(\w+)>?$", op.text).group(1)  # type: ignore[union-attr]
+        return [arguments[0].view(_DTYPES[element])]
+
+    def _inline_asm(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
+        assert '"mov.b32 $0, $1;"' in op.text
+        return arguments
 
     def _cmpi(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
         predicate = int(re.search(r"predicate = (\d+)", op.text).group(1))  # type: ignore[union-attr]

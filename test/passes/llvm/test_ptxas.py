@@ -6,9 +6,16 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from op_cases import Function
+from torch import Tensor, float16, zeros
+from torch.nn.functional import layer_norm
+
+from convoy.frontend import import_module
+from tools.convoy_opt import convoy_opt
 
 ROOT = Path(__file__).resolve().parents[3]
 KERNELS = ROOT / "test" / "passes" / "gpu_codegen" / "gpu-map-kernels.mlir"
@@ -91,4 +98,33 @@ def test_graph_kernels_do_not_spill(name: str, tmp_path: Path) -> None:
     assert kernels
     for ptx in kernels:
         output = assemble(ptx, "sm_90a" if ".target sm_90a" in ptx else "sm_90", tmp_path)
+        assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in output, output
+
+
+def _normalize(x: Tensor, *scales: Tensor) -> Tensor:
+    return layer_norm(x, x.shape[1:], *scales)
+
+
+#: Functions of long rows, of which registers keep two elements each, and vectors that they read.
+ROWS: dict[str, tuple[Callable[..., Tensor], int]] = {
+    "softmax": (lambda x: x.softmax(-1), 0),
+    "log softmax": (lambda x: x.log_softmax(-1), 0),
+    "norm": (_normalize, 0),
+    "norm with weights": (_normalize, 2),
+}
+KERNEL_PIPELINE = "builtin.module(gpu.module(llvm-gpu-to-nvvm,llvm-verify-kernels),kernels-to-ptx)"
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_packed_rows_do_not_spill(name: str, tmp_path: Path) -> None:
+    function, vectors = ROWS[name]
+    length = 32768
+    inputs = [zeros(256, length, dtype=float16), *[zeros(length, dtype=float16)] * vectors]
+    text = import_module(Function(function).eval(), tuple(inputs)).text
+    (ptx,) = ptx_of(
+        convoy_opt(text, "--convoy-pipeline=to=host target=cuda").stdout, KERNEL_PIPELINE
+    )
+    assert ".minnctapersm 2" in ptx
+    for architecture in ("sm_80", "sm_90"):
+        output = assemble(ptx, architecture, tmp_path)
         assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in output, output
