@@ -44,7 +44,7 @@ OTHERS = (
     "softmax_across_9", "softmax_across_17", "softmax_across_64", "softmax_across_100",
     "softmax_across_257", "norm_across", "group_norm_runs_8", "group_norm_runs_4",
     "group_norm_runs_2", "group_norm_runs_odd", "group_norm_runs_short", "group_norm_runs_long",
-    "softmax_odd", "sum_odd", "running_sum_warp", "running_sum_block", "running_sum_odd",
+    "softmax_odd", "sum_odd", "log_softmax_packed", "running_sum_warp", "running_sum_block", "running_sum_odd",
     "running_sum_parts", "running_sum_uneven_parts", "running_sum_across",
     "running_sum_transposed", "running_sum_integers", "running_product",
 )  # fmt: skip
@@ -182,6 +182,7 @@ def build(name: str):
         "group_norm_runs_short": lambda: channels_last(8, 64, 256, 4, 3, 3),
         "group_norm_runs_long": lambda: channels_last(16, 128, 64, 4, 21, 23),
         "softmax_odd": lambda: (nn.Softmax(-1), [(300, 1001)]),
+        "log_softmax_packed": lambda: (nn.LogSoftmax(-1), [(133, 16400)]),
         "sum_odd": lambda: (Function(lambda x: x.sum(-1).relu()), [(150, 4099)]),
         "running_sum_warp": lambda: (Function(lambda x: (x * 2).cumsum(-1) + 1), [(1030, 512)]),
         "running_sum_block": lambda: (Function(lambda x: x.cumsum(-1)), [(3, 5000)]),
