@@ -165,11 +165,11 @@ std::optional<RowKind> RowLoops::kind(const Member &member) const {
   }
   if (!coversRows || coversElements != touchesElements)
     return std::nullopt;
-  if (op.getNumReductionLoops() != 0 && !coversElements)
+  if (op.getNumReductionLoops() == 0)
+    return coversElements ? RowKind::Full : RowKind::Row;
+  if (!coversElements)
     return std::nullopt;
-  if (op.getNumReductionLoops() != 0)
-    return op.getNumDpsInits() == 1 ? RowKind::Reduction : RowKind::Cumulative;
-  return coversElements ? RowKind::Full : RowKind::Row;
+  return op.getNumDpsInits() == 1 ? RowKind::Reduction : RowKind::Cumulative;
 }
 
 bool RowLoops::place(Member &member) {

@@ -156,8 +156,6 @@ std::optional<RowRegion> RowRegion::analyze(ArrayRef<Operation *> ops) {
   RowRegion region;
   llvm::DenseMap<Value, Value> fills;
   std::optional<unsigned> first;
-  int64_t reductions = 0;
-  bool hasTotals = false;
   for (Operation *op : ops) {
     if (auto fill = dyn_cast<linalg::FillOp>(op)) {
       if (!isConstant(fill.getInputs()[0]) ||
@@ -177,9 +175,7 @@ std::optional<RowRegion> RowRegion::analyze(ArrayRef<Operation *> ops) {
       each.init = fill->second;
       fills.erase(fill);
       first = first.value_or(region.ops.size() - 1);
-      hasTotals |= linalgOp.getNumDpsInits() != 1;
       region.isInOrder |= linalgOp->hasAttr(kInOrderAttr);
-      ++reductions;
     } else if (linalgOp.payloadUsesValueFromOperand(linalgOp.getDpsInitOperand(0))) {
       return std::nullopt;
     }
@@ -187,11 +183,6 @@ std::optional<RowRegion> RowRegion::analyze(ArrayRef<Operation *> ops) {
   if (!first || !fills.empty() || failed(loops.place(*first)))
     return std::nullopt;
   region.loops = llvm::to_vector(loops.loops());
-  // The order of the elements is that of one loop.
-  if (hasTotals && (reductions != 1 || llvm::count_if(region.loops, [](const RowLoop &loop) {
-                                         return loop.isReduced;
-                                       }) != 1))
-    return std::nullopt;
   for (auto [each, member] : llvm::zip_equal(region.ops, loops.members())) {
     each.kind = *loops.kind(member);
     for (const RowAccess &access : member.accesses) {
@@ -210,6 +201,12 @@ std::optional<RowRegion> RowRegion::analyze(ArrayRef<Operation *> ops) {
     }
     each.isStored = !isTemporary(each.output.buffer->root, ops);
   }
+  // The order of the elements is that of one loop.
+  auto isReduced = [](const RowLoop &loop) { return loop.isReduced; };
+  auto combines = [](const RowOp &each) { return each.combiner != nullptr; };
+  if (region.cumulative() &&
+      (llvm::count_if(region.ops, combines) != 1 || llvm::count_if(region.loops, isReduced) != 1))
+    return std::nullopt;
   if (region.length() == 1 || !llvm::all_of(region.ops, readsRows) || sumsLongRows(region) ||
       failed(connect(region)))
     return std::nullopt;

@@ -14,7 +14,6 @@ from torch_mlir import ir
 from convoy.dialects import tcp
 from convoy.frontend._builder import Builder, type_of
 from convoy.frontend._registry import Call, converts
-from convoy.frontend._types import TensorType
 from convoy.frontend.ordering import numbers_along, ordered
 
 __all__ = ["scan_sum"]
@@ -35,26 +34,19 @@ def scan_sum(b: Builder, x: ir.Value, dim: int) -> ir.Value:
     return b.unary(tcp.CumsumOp, x, dim=dim)
 
 
-def _padded(b: Builder, x: ir.Value, dim: int, low: int, high: int, value: float) -> ir.Value:
-    kind = type_of(x)
-    sides = [[side if each == dim else 0 for each in range(kind.rank)] for side in (low, high)]
-    if not low and not high:
-        return x
-    shape = (*kind.shape[:dim], low + kind.shape[dim] + high, *kind.shape[dim + 1 :])
-    return b.emit(
-        tcp.PadOp,
-        TensorType(shape, kind.dtype),
-        x,
-        low=sides[0],
-        high=sides[1],
-        interior=[0] * kind.rank,
-        value=value,
-    )
-
-
 def _shifted(b: Builder, x: ir.Value, dim: int, step: int, start: float) -> ir.Value:
     """The element `step` places before each element; `start` for the first ones."""
-    return _padded(b, x, dim, step, -step, start)
+    kind = type_of(x)
+    low = [step if each == dim else 0 for each in range(kind.rank)]
+    return b.emit(
+        tcp.PadOp,
+        kind,
+        x,
+        low=low,
+        high=[-each for each in low],
+        interior=[0] * kind.rank,
+        value=start,
+    )
 
 
 @converts("aten.cummax", "aten.cummin")
