@@ -84,6 +84,10 @@ void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, i
     return;
   }
   auto load = dyn_cast<memref::LoadOp>(from);
+  if (const RunLoad *run = load ? runOf(load) : nullptr) {
+    mapping.map(load.getResult(), loadOfRun(*run, mapping, lane));
+    return;
+  }
   if (load && captured.contains(load.getMemRef())) {
     const Buffer &buffer = captured[load.getMemRef()];
     Value where = address(load, buffer, mapping);
@@ -129,7 +133,7 @@ bool Emitter::isSameForLanes(scf::IfOp branch) {
 llvm::MaybeAlign Emitter::lanesAlignment(memref::LoadOp load, int64_t lanes) {
   auto buffer = captured.find(load.getMemRef());
   auto isSame = [&](Value index) { return isSameForLanes(index); };
-  if (buffer == captured.end() || lanes != plan.lanes || plan.parallel.empty() ||
+  if (buffer == captured.end() || runOf(load) || lanes != plan.lanes || plan.parallel.empty() ||
       !llvm::all_of(load.getIndices().drop_back(), isSame))
     return {};
   return gatherAlignment(load, buffer->second);

@@ -62,7 +62,7 @@ Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> a
   OpBuilder::InsertionGuard guard(b);
   Lanes carried = current;
   indices.reduction.clear();
-  for (const KernelLoop &loop : plan.reduction) {
+  for (const KernelLoop &loop : ArrayRef(plan.reduction).drop_back(plan.unrolled)) {
     auto loopOp =
         scf::ForOp::create(b, loc, constant(0), constant(loop.size), constant(1), carried);
     if (!nest.empty())
@@ -72,7 +72,17 @@ Emitter::Lanes Emitter::computeOutputs(const Indices &outer, ArrayRef<int64_t> a
     indices.reduction.push_back(loopOp.getInductionVar());
     carried.assign(loopOp.getRegionIterArgs().begin(), loopOp.getRegionIterArgs().end());
   }
-  Lanes result = reduceOne(loadInputs(indices, activeLanes), carried, indices, activeLanes);
+  SmallVector<Value> rolled(indices.reduction);
+  Lanes result = carried;
+  for (auto [number, iterations] : llvm::enumerate(plan.turns())) {
+    indices.reduction = rolled;
+    for (int64_t i : iterations)
+      indices.reduction.push_back(constant(i));
+    turn = iterations;
+    if (number == 0)
+      startRuns(indices);
+    result = reduceOne(loadInputs(indices, activeLanes), result, indices, activeLanes);
+  }
   if (nest.empty())
     return result;
   scf::YieldOp::create(b, loc, result);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The class that emits a kernel: arguments and body (KernelEmit.cpp), code of single threads
-// (EmitThread.cpp), payloads (EmitPayload.cpp), memory accesses (EmitMemory.cpp), code in which the
-// threads of a warp or a block cooperate (EmitShared.cpp), and regions of rows (RowEmitter.h).
+// (EmitThread.cpp), payloads (EmitPayload.cpp), memory accesses (EmitMemory.cpp), loads of runs
+// (EmitRuns.cpp), code in which the threads of a warp or a block cooperate (EmitShared.cpp), and
+// regions of rows (RowEmitter.h).
 
 #ifndef CONVOY_PASSES_GPU_CODEGEN_EMITTER_H
 #define CONVOY_PASSES_GPU_CODEGEN_EMITTER_H
@@ -15,6 +16,8 @@
 #include "passes/gpu_codegen/Kernel.h"
 #include "passes/gpu_codegen/KernelMapping.h"
 #include "llvm/ADT/SetVector.h"
+#include <map>
+#include <vector>
 
 namespace convoy::gpu_codegen {
 
@@ -107,6 +110,11 @@ private:
   /// Emits a load whose lanes are contiguous and aligned; returns whether they are.
   bool loadLanes(mlir::memref::LoadOp load, llvm::MutableArrayRef<LaneMapping> lanes);
   void cloneLanes(mlir::Operation &from, llvm::MutableArrayRef<LaneMapping> lanes);
+  const RunLoad *runOf(mlir::memref::LoadOp load) const; ///< null if it loads no run
+  /// Begins the iterations of the unrolled loops. `indices` has any of them.
+  void startRuns(const Indices &indices);
+  /// The element of a lane in the iterations `turn`, which may have been loaded before.
+  mlir::Value loadOfRun(const RunLoad &run, const mlir::IRMapping &mapping, int64_t lane);
   void clone(mlir::Operation &from, mlir::IRMapping &mapping, llvm::ArrayRef<mlir::Value> dims,
              int64_t lane);
   llvm::MaybeAlign gatherAlignment(mlir::memref::LoadOp load, const Buffer &buffer);
@@ -142,6 +150,9 @@ private:
   llvm::SetVector<mlir::Value> roots;
   llvm::DenseMap<mlir::Value, Buffer> captured;       ///< memrefs that the payload loads from
   llvm::DenseMap<mlir::Value, mlir::Value> arguments; ///< root -> argument of the kernel
+  llvm::SmallVector<int64_t> turn; ///< iterations of the unrolled loops whose code is emitted
+  llvm::SmallVector<mlir::Value> runStarts; ///< of each run the innermost index at offset 0
+  std::map<std::vector<int64_t>, mlir::Value> runElements; ///< those loaded so far
   /// Shared memory of the block: a square for each transposed input, or for each result the partial
   /// results of the warps, in a column reduction a row of them for each group of threads with
   /// different columns, or the partial results of the warps for each reduction of a region of rows.

@@ -8,6 +8,7 @@
 #define CONVOY_PASSES_GPU_CODEGEN_KERNELMAPPING_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/common/RowRegion.h"
 
 namespace convoy::gpu_codegen {
@@ -80,6 +81,29 @@ struct RowMapping {
   int64_t leastGroups() const { return (region.length() - (unaligned ? width - 1 : 0)) / width; }
 };
 
+/// A load of the payload whose elements, for the lanes of a thread and all iterations of the
+/// unrolled loops, are a run in each row of its memory (WindowRuns.h).
+struct RunLoad {
+  /// Elements that are loaded at once: `width` of them from the offset `begin`.
+  struct Group {
+    int64_t begin, width;
+  };
+
+  mlir::memref::LoadOp load;
+  /// The innermost index, before it is clamped: `start` plus that step per iteration of each loop
+  /// of the op. From one lane and iteration of an unrolled loop to the next it moves by
+  /// `laneStep` and `turnSteps`, and of these and `start` consist offsets into the run.
+  llvm::SmallVector<int64_t> steps;
+  int64_t start = 0, laneStep = 0;
+  llvm::SmallVector<int64_t> turnSteps;
+  llvm::SmallVector<bool> rows; ///< of each unrolled loop, whether its iterations are other rows
+  /// No element of a group is outside of its row. Other elements are loaded one by one, from where
+  /// the payload clamps their index.
+  llvm::SmallVector<Group> groups;
+
+  int64_t offset(int64_t lane, llvm::ArrayRef<int64_t> turn) const;
+};
+
 struct KernelMapping {
   mlir::linalg::LinalgOp op;       ///< of a region the last one
   mlir::linalg::LinalgOp epilogue; ///< an elementwise op on the result, which stays in registers,
@@ -103,10 +127,13 @@ struct KernelMapping {
   /// For each result the op that combines two partial results, if several threads share a
   /// reduction.
   llvm::SmallVector<mlir::Operation *> combiners;
-  int64_t reducers = 1;  ///< threads that share it: a part of a warp, or whole warps, or with
-                         ///< `columns` a part of a block
-  int64_t columns = 0;   ///< threads of a block with neighboring outputs, of `lanes` each, in a
-                         ///< column reduction, or 0
+  int64_t reducers = 1; ///< threads that share it: a part of a warp, or whole warps, or with
+                        ///< `columns` a part of a block
+  int64_t columns = 0;  ///< threads of a block with neighboring outputs, of `lanes` each, in a
+                        ///< column reduction, or 0
+  /// The innermost loops of the reduction that a thread unrolls, so that it can load `runs`.
+  unsigned unrolled = 0;
+  llvm::SmallVector<RunLoad, 0> runs;
   int64_t tile = 0;      ///< edge of the square that a block transposes through shared memory, or 0
   unsigned tileLoop = 0; ///< the parallel loop along which the transposed inputs are contiguous
 
@@ -119,6 +146,8 @@ struct KernelMapping {
   int64_t iterationOf(size_t loop, int64_t lane) const;
   /// The address of a lane's element of an operand, from that of the thread's first element.
   int64_t laneOffset(unsigned operand, int64_t lane) const;
+  /// All iterations of the unrolled loops, in order.
+  llvm::SmallVector<llvm::SmallVector<int64_t>> turns() const;
   /// Threads of a block.
   int64_t blockThreads() const {
     if (rows && rows->columns != 1)

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/common/ReductionShares.h"
 #include "passes/gpu_codegen/KernelMapping.h"
+#include "passes/gpu_codegen/WindowRuns.h"
 
 using namespace mlir;
 
@@ -294,6 +295,7 @@ void spreadOverThreads(KernelMapping &plan, bool mayShare, bool mayMove) {
     repeatForSharedReads(plan);
   if (plan.combiners.empty() && !plan.tile)
     plan.lanes = chooseLanes(plan, mayMove);
+  findRuns(plan);
   repeatForSharedIndices(plan);
 }
 
