@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/common/Groups.h"
+#include "passes/common/PoolWindows.h"
 #include "passes/fusion/Attention.h"
 #include "passes/fusion/GroupGraph.h"
 #include "passes/fusion/OpsToCudnn.h"
@@ -88,11 +89,8 @@ static std::string reasonForGeneratedKernel(Operation *anchor) {
   // us with the generated kernel.
   if (isa<MaxPoolOp>(anchor))
     return "max_pool: a generated kernel is faster than cuDNN's";
-  // 32 images of 14x14x320 in f16, 3x3, on an H100: 27 us with cuDNN's best engine for 8 MB. A
-  // thread of a generated kernel adds up a window, which must be small.
-  constexpr int64_t kLargestWindow = 64;
   if (auto pool = dyn_cast<AvgPoolOp>(anchor);
-      pool && ShapedType::getNumElements(pool.getKernel()) <= kLargestWindow &&
+      pool && ShapedType::getNumElements(pool.getKernel()) <= kLargestPoolWindow &&
       ShapedType::getNumElements(pool.getKernel()) < pixelsOf(pool))
     return "avg_pool: a generated kernel is faster than cuDNN's for small windows";
   return "";

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Converts the function to channels-last: convolutions and pools get channels as the last dim, and
-// the required transposes sink through all ops that are independent of the order of dims. A single
-// walk in program order: each value is kept in the order in which it is computed until an op
-// requires a specific order, so most transposes are never created.
+// Converts the function to channels-last: convolutions and pools get channels as the last dim,
+// except for pools of images that only these would transpose, and the required transposes sink
+// through all ops that are independent of the order of dims. A single walk in program order: each
+// value is kept in the order in which it is computed until an op requires a specific order, so most
+// transposes are never created.
 
 #include "dialect/tcp/TcpShapes.h"
 #include "passes/Passes.h"
@@ -110,7 +111,7 @@ template <typename GradientOp> bool Rewriter::visitGradient(GradientOp op) {
 }
 
 template <typename PoolOp> bool Rewriter::visitPool(PoolOp op) {
-  if (op.getChannelsLast())
+  if (op.getChannelsLast() || (!layouts.has(op.getInput()) && staysChannelsFirst(op, weights)))
     return false;
   Permutation perm = channelsLast(op.getType().getRank());
   Value input = layouts.in(op.getInput(), perm, op.getLoc());

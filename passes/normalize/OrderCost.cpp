@@ -2,6 +2,7 @@
 
 #include "passes/normalize/OrderCost.h"
 #include "dialect/tcp/TcpShapes.h"
+#include "passes/common/PoolWindows.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -30,6 +31,47 @@ static bool becomesChannelsLast(Operation *op) {
       .Case<ConvOpInterface, MaxPoolOp, AvgPoolOp>(
           [](auto each) { return !each.getChannelsLast(); })
       .Default(false);
+}
+
+/// Whether a generated kernel computes `pool` in any order.
+static bool hasGeneratedKernel(Operation *pool) {
+  auto mean = dyn_cast<AvgPoolOp>(pool);
+  if (!mean)
+    return true;
+  auto [kernel, stride] = std::pair(mean.getKernel(), mean.getStride());
+  ArrayRef<int64_t> places = shapeOf(mean).slice(firstSpatialDim(false), kernel.size());
+  bool isWhole = llvm::all_of(places, [](int64_t size) { return size == 1; });
+  bool readsOnce = llvm::all_of(llvm::zip_equal(kernel, stride), [](auto sizes) {
+    return std::get<0>(sizes) <= std::get<1>(sizes);
+  });
+  return !isWhole && (readsOnce || ShapedType::getNumElements(kernel) <= kLargestPoolWindow);
+}
+
+/// Whether a convolution reads `value`, or a result that is computed from it in any order of dims,
+/// maybe together with other values. True if there are many ops, so that the time is linear.
+static bool leadsToConv(Value value) {
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i)
+    for (Operation *user : values[i].getUsers()) {
+      if (isa<ConvOpInterface, ConvBackwardDataOp, ConvBackwardFilterOp, IsolatedGroupOp>(user) ||
+          values.size() > kMostOps)
+        return true;
+      if (!isa<MatmulOp, ReshapeOp, TransposeOp>(user))
+        values.insert_range(user->getResults());
+    }
+  return false;
+}
+
+bool staysChannelsFirst(Operation *pool, const WeightValues &weights) {
+  Value input = pool->getOperand(0), result = pool->getResult(0);
+  auto function = pool->getParentOfType<FunctionOpInterface>();
+  if (!function || getTarget(function) != Target::Cuda || !hasGeneratedKernel(pool) ||
+      leadsToConv(input))
+    return false;
+  int64_t rank = shapeOf(result).size();
+  return bytesToTranspose(result, identity(rank), weights) <=
+         bytesOf(input) + bytesToTranspose(result, channelsLast(rank), weights);
 }
 
 namespace {

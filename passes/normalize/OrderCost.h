@@ -16,6 +16,11 @@ int64_t bytesOf(mlir::Value value);
 /// all of its rows are multiplied by one weight.
 bool canKeepOrder(tcp::MatmulOp op, llvm::ArrayRef<int64_t> perm, const WeightValues &weights);
 
+/// Whether a pooling of a value in the original order keeps that order, because no more is
+/// transposed than with channels as the last dim, and no convolution, which needs these as the last
+/// dim, is computed from its input. Generated kernels on a GPU read either order as fast.
+bool staysChannelsFirst(mlir::Operation *pool, const WeightValues &weights);
+
 /// The bytes of the tensors that are transposed if `value` is stored with `perm`, and each value
 /// that is computed from it alone keeps its order up to an op that requires the original one.
 /// Attention reads query, key and value in any order that keeps rows contiguous. Convolutions and

@@ -36,7 +36,8 @@ LARGE = (
     "softmax_channels", "layer_norm_long", "mean_spatial", "mean_pixels", "mean_batch", "mean_rows",
     "mean_few_rows", "mean_few_columns", "sum_column_pairs", "resize_nearest", "pad_images",
     "mean_parts", "amax_all",
-    "pool_channels", "concat_channels", "concat_rows", "concat_columns",
+    "pool_channels", "pool_rows", "pool_rows_overlapping", "pool_rows_odd", "pool_lines",
+    "pool_volumes", "concat_channels", "concat_rows", "concat_columns",
     "concat_odd_columns", "concat_pools", "concat_resizes", "concat_rows_norm", "concat_nested",
     "pad_spatial", "slice_channels", "transpose_large", "depthwise",
     "matmul_odd", "matmul_tokens",
@@ -60,6 +61,9 @@ def large(name: str):
     class Transposed(nn.Sequential):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return x + super().forward(x.transpose(1, 2)).transpose(1, 2)
+
+    def mean_of_pools(x):
+        return F.max_pool2d(x.permute(0, 3, 1, 2), 2).mean((2, 3))
 
     def pools(x):
         y = F.max_pool2d(x, 5, 1, 2)
@@ -94,20 +98,26 @@ def large(name: str):
         "layer_norm_long": (nn.LayerNorm(768), [(5, 197, 768)]),
         "mean_spatial": (Function(lambda x: x.mean((2, 3))), [(8, 512, 7, 7)]),
         # A reduction along columns of channels-last data.
-        "mean_pixels": (
-            nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
-            [(1, 2048, 14, 14)],
-        ),
-        "mean_batch": (
-            nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
-            [(20, 1000, 14, 14)],
-        ),
+        "mean_pixels": (Function(mean_of_pools), [(1, 14, 14, 2048)]),
+        "mean_batch": (Function(mean_of_pools), [(20, 14, 14, 1000)]),
         "mean_rows": (Function(lambda x: x.mean(0)), [(1000, 96)]),
         "mean_few_rows": (Function(lambda x: x.mean(1)), [(37, 5003)]),
         "mean_few_columns": (Function(lambda x: x.mean(0)), [(5003, 19)]),
         "mean_parts": (Function(lambda x: x.mean((0, 1))), [(61, 512, 20)]),
         "amax_all": (Function(lambda x: x.amax((0, 1))), [(300, 400)]),
-        "pool_channels": (nn.MaxPool2d(3, 2, 1), [image]),
+        "pool_channels": (
+            Function(lambda x: F.max_pool2d(x.permute(0, 3, 1, 2), 3, 2, 1).permute(0, 2, 3, 1)),
+            [(2, 56, 56, 64)],
+        ),
+        # Along rows, whose windows neighboring results share.
+        "pool_rows": (Function(lambda x: F.avg_pool2d(x, 2)), [(16, 64, 32, 32)]),
+        "pool_rows_overlapping": (
+            Function(lambda x: F.avg_pool2d(F.max_pool2d(x, 3, 2, 1), 3, 1, 1)),
+            [(16, 64, 32, 32)],
+        ),
+        "pool_rows_odd": (Function(lambda x: F.max_pool2d(x, 3, 2, 1)), [(5, 12, 31, 45)]),
+        "pool_lines": (Function(lambda x: F.max_pool1d(x, 3, 2, 1)), [(16, 64, 512)]),
+        "pool_volumes": (Function(lambda x: F.avg_pool3d(x, 2)), [(4, 16, 16, 16, 32)]),
         "concat_channels": (Function(lambda x, y: torch.cat([x, y], 1)), [image, (2, 24, 56, 56)]),
         "concat_rows": (Function(lambda x, y: torch.cat([x, y], 0)), [(100, 64), (28, 64)]),
         "concat_columns": (

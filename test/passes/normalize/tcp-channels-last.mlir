@@ -365,3 +365,55 @@ func.func @merge(%x: tensor<2x8x4x16xf16>) -> tensor<8x8x8xf16> {
   %3 = tcp.matmul %1, %2 : tensor<8x8x16xf16>, tensor<8x16x8xf16> -> tensor<8x8x8xf16>
   return %3 : tensor<8x8x8xf16>
 }
+
+// Without convolutions, a pooling on a GPU reads and writes the order in which its input is, and so
+// do those after it.
+// CHECK-LABEL: func.func @pools_alone
+func.func @pools_alone(%x: tensor<2x4x8x8xf16> {tcp.input = "x"}) -> tensor<2x4x2x2xf16> attributes {tcp.target = "cuda"} {
+  // CHECK-NEXT: %[[A:.*]] = tcp.neg
+  // CHECK-NEXT: %[[P:.*]] = tcp.avg_pool %[[A]] {ceil_pad = array<i64: 0, 0>, kernel
+  // CHECK-NEXT: %[[Q:.*]] = tcp.max_pool %[[P]] {dilation = array<i64: 1, 1>, kernel
+  // CHECK-NEXT: return %[[Q]]
+  %0 = tcp.neg %x : tensor<2x4x8x8xf16> -> tensor<2x4x8x8xf16>
+  %1 = tcp.avg_pool %0 {ceil_pad = array<i64: 0, 0>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<2x4x8x8xf16> -> tensor<2x4x4x4xf16>
+  %2 = tcp.max_pool %1 {dilation = array<i64: 1, 1>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<2x4x4x4xf16> -> tensor<2x4x2x2xf16>
+  return %2 : tensor<2x4x2x2xf16>
+}
+
+// A convolution after other ops, also of the pooling's input, needs channels as the last dim.
+// CHECK-LABEL: func.func @pool_beside_conv
+func.func @pool_beside_conv(%x: tensor<2x4x8x8xf16> {tcp.input = "x"}, %w: tensor<4x8x1x1xf16> {tcp.weight = "w"}) -> tensor<2x4x8x8xf16> attributes {tcp.target = "cuda"} {
+  // CHECK: tcp.max_pool {{.*}} {channels_last
+  // CHECK: tcp.conv2d {{.*}} {channels_last
+  %0 = tcp.max_pool %x {dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>} : tensor<2x4x8x8xf16> -> tensor<2x4x8x8xf16>
+  %1 = tcp.concat %x, %0 {dim = 1 : i64} : tensor<2x4x8x8xf16>, tensor<2x4x8x8xf16> -> tensor<2x8x8x8xf16>
+  %2 = tcp.conv2d %1, %w {dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x8x8x8xf16>, tensor<4x8x1x1xf16> -> tensor<2x4x8x8xf16>
+  return %2 : tensor<2x4x8x8xf16>
+}
+
+// The input is stored with channels as the last dim already.
+// CHECK-LABEL: func.func @pool_of_channels_last
+func.func @pool_of_channels_last(%x: tensor<2x8x8x4xf16> {tcp.input = "x"}) -> tensor<2x4x4x4xf16> attributes {tcp.target = "cuda"} {
+  // CHECK-NEXT: tcp.max_pool %{{.*}} {channels_last
+  // CHECK-NEXT: return
+  %0 = tcp.transpose %x {perm = array<i64: 0, 3, 1, 2>} : tensor<2x8x8x4xf16> -> tensor<2x4x8x8xf16>
+  %1 = tcp.max_pool %0 {dilation = array<i64: 1, 1>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<2x4x8x8xf16> -> tensor<2x4x4x4xf16>
+  %2 = tcp.transpose %1 {perm = array<i64: 0, 2, 3, 1>} : tensor<2x4x4x4xf16> -> tensor<2x4x4x4xf16>
+  return %2 : tensor<2x4x4x4xf16>
+}
+
+// cuDNN adds up large windows that overlap.
+// CHECK-LABEL: func.func @large_windows
+func.func @large_windows(%x: tensor<2x4x32x32xf16> {tcp.input = "x"}) -> tensor<2x4x24x24xf16> attributes {tcp.target = "cuda"} {
+  // CHECK: tcp.avg_pool {{.*}} channels_last
+  %0 = tcp.avg_pool %x {ceil_pad = array<i64: 0, 0>, kernel = array<i64: 9, 9>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>} : tensor<2x4x32x32xf16> -> tensor<2x4x24x24xf16>
+  return %0 : tensor<2x4x24x24xf16>
+}
+
+// The CPU's loops have vectors of channels.
+// CHECK-LABEL: func.func @pool_on_cpu
+func.func @pool_on_cpu(%x: tensor<2x4x8x8xf32> {tcp.input = "x"}) -> tensor<2x4x4x4xf32> attributes {tcp.target = "cpu"} {
+  // CHECK: tcp.max_pool {{.*}} {channels_last
+  %0 = tcp.max_pool %x {dilation = array<i64: 1, 1>, kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>} : tensor<2x4x8x8xf32> -> tensor<2x4x4x4xf32>
+  return %0 : tensor<2x4x4x4xf32>
+}
