@@ -3,6 +3,7 @@
 // Emits addresses, loads and stores of a kernel's operands.
 
 #include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/gpu_codegen/Emitter.h"
 #include <numeric>
@@ -107,6 +108,31 @@ Emitter::Lanes Emitter::loadVector(unsigned number, const Indices &indices, int6
   for (int64_t i = 0; i < width; ++i)
     values.push_back(vector::ExtractOp::create(b, loc, vector, i));
   return values;
+}
+
+Emitter::Lanes Emitter::moveWords(ArrayRef<Value> values, bool everyTime) {
+  int64_t width = values.size();
+  Type word = b.getI32Type();
+  auto type = VectorType::get({width}, values.front().getType()),
+       packed = VectorType::get({width / 2}, word);
+  Value vector = vector::BitCastOp::create(b, loc, packed,
+                                           vector::FromElementsOp::create(b, loc, type, values));
+  Lanes words, moved;
+  for (int64_t i = 0; i < width / 2; ++i) {
+    Value each = vector::ExtractOp::create(b, loc, vector, i);
+    words.push_back(LLVM::InlineAsmOp::create(
+                        b, loc, word, each, "mov.b32 $0, $1;", "=r,r",
+                        /*has_side_effects=*/everyTime,
+                        /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                        LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
+                        /*operand_attrs=*/nullptr)
+                        .getResult(0));
+  }
+  vector = vector::BitCastOp::create(b, loc, type,
+                                     vector::FromElementsOp::create(b, loc, packed, words));
+  for (int64_t i = 0; i < width; ++i)
+    moved.push_back(vector::ExtractOp::create(b, loc, vector, i));
+  return moved;
 }
 
 Emitter::Lanes Emitter::loadLanes(unsigned number, const Indices &indices,

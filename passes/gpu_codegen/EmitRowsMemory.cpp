@@ -2,7 +2,6 @@
 
 // Emits the groups of elements that a thread has of a row, and their loads and stores.
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/gpu_codegen/RowEmitter.h"
 
@@ -120,27 +119,7 @@ void RowEmitter::forgetComputed(Group &group) {
   auto found = group.loaded.find(*rows.packed);
   if (found == group.loaded.end() || group.width == 1)
     return;
-  Lanes &values = found->second;
-  Type word = b.getI32Type();
-  auto type = VectorType::get({group.width}, values.front().getType()),
-       packed = VectorType::get({group.width / 2}, word);
-  auto copy = [&](Value value) -> Value {
-    return LLVM::InlineAsmOp::create(
-               b, loc, word, value, "mov.b32 $0, $1;", "=r,r", /*has_side_effects=*/true,
-               /*is_align_stack=*/false, LLVM::TailCallKind::None,
-               LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
-               /*operand_attrs=*/nullptr)
-        .getResult(0);
-  };
-  Value vector = vector::BitCastOp::create(b, loc, packed,
-                                           vector::FromElementsOp::create(b, loc, type, values));
-  Lanes words;
-  for (int64_t i = 0; i < packed.getNumElements(); ++i)
-    words.push_back(copy(vector::ExtractOp::create(b, loc, vector, i)));
-  vector = vector::BitCastOp::create(b, loc, type,
-                                     vector::FromElementsOp::create(b, loc, packed, words));
-  for (auto [lane, value] : llvm::enumerate(values))
-    value = vector::ExtractOp::create(b, loc, vector, lane);
+  found->second = e.moveWords(found->second, /*everyTime=*/true);
 }
 
 void RowEmitter::store(unsigned number, Group &group) {

@@ -62,9 +62,16 @@ Value Emitter::loadOfRun(const RunLoad &run, const IRMapping &mapping, int64_t l
   auto vector = vector::LoadOp::create(
       b, from, VectorType::get({group->width}, type), argumentOf(buffer), ValueRange{where},
       /*nontemporal=*/false, llvm::MaybeAlign(vectorAlignment(type, group->width)));
-  for (int64_t i = 0; i < group->width; ++i) {
+  Lanes elements;
+  for (int64_t i = 0; i < group->width; ++i)
+    elements.push_back(vector::ExtractOp::create(b, from, vector, i));
+  // LLVM splits a load of which other vectors are made, as of the maximum of two neighbors, into
+  // loads of 16 bits.
+  if (run.isShared && type.getIntOrFloatBitWidth() == 16)
+    elements = moveWords(elements, /*everyTime=*/false);
+  for (auto [i, element] : llvm::enumerate(elements)) {
     place.back() = group->begin + i;
-    runElements[place] = vector::ExtractOp::create(b, from, vector, i);
+    runElements[place] = element;
   }
   place.back() = offset;
   return runElements[place];

@@ -87,6 +87,9 @@ private:
   Lanes loadLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
   /// A vector load of `width` contiguous elements, from that of `lane`.
   Lanes loadVector(unsigned operand, const Indices &indices, int64_t lane, int64_t width);
+  /// Copies an even number of 16-bit values by moves of 32-bit words that LLVM does not look into.
+  /// If `everyTime`, equal moves are not merged.
+  Lanes moveWords(llvm::ArrayRef<mlir::Value> values, bool everyTime);
   void storeLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<mlir::Value> values);
   /// The payload of one lane, with its arguments.
   Lanes payload(mlir::linalg::LinalgOp op, llvm::ArrayRef<mlir::Value> arguments,

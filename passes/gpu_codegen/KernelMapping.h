@@ -101,6 +101,8 @@ struct RunLoad {
   /// the payload clamps their index.
   llvm::SmallVector<Group> groups;
 
+  bool isShared = false; ///< whether several windows have an element
+
   int64_t offset(int64_t lane, llvm::ArrayRef<int64_t> turn) const;
 };
 

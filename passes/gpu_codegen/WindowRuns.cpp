@@ -166,8 +166,8 @@ static std::optional<RunLoad> matchRun(const KernelMapping &plan, memref::LoadOp
   for (auto [i, loop] : llvm::enumerate(unrolled))
     if (run.rows[i])
       uses /= loop.size;
-  bool isShared = int64_t(needed.size()) < uses;
-  return isShared || !run.groups.empty() ? std::optional(run) : std::nullopt;
+  run.isShared = int64_t(needed.size()) < uses;
+  return run.isShared || !run.groups.empty() ? std::optional(run) : std::nullopt;
 }
 
 SmallVector<SmallVector<int64_t>> KernelMapping::turns() const {
