@@ -3,6 +3,7 @@
 // Registers the ops of the tcp dialect, and verifies its discardable attributes.
 
 #include "dialect/tcp/TcpOps.h"
+#include "dialect/tcp/TcpSteps.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -90,6 +91,24 @@ static LogicalResult verifyDimOrder(Operation *op, NamedAttribute attribute, Str
   return success();
 }
 
+/// Checks `tcp.steps` of an argument.
+static LogicalResult verifySteps(Operation *op, NamedAttribute attribute, unsigned index,
+                                 TypeRange types) {
+  if (attribute.getName() != kStepsAttr)
+    return success();
+  // Phase `llvm` has pointers.
+  auto type = dyn_cast<ShapedType>(types[index]);
+  bool isTable =
+      !type || (type.hasRank() && type.getRank() == 1 && type.getElementType().isInteger());
+  if (isTable && Steps::from(attribute.getValue()))
+    return success();
+  return op->emitOpError("expects '")
+         << kStepsAttr << "' of argument #" << index
+         << " to be array<i64: shift, divisor, last> with a positive divisor and a last number "
+            "that is not negative, on integers in one dim, but got "
+         << attribute.getValue() << " on " << types[index];
+}
+
 LogicalResult TcpDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   return verifyKind(op, attribute);
 }
@@ -99,9 +118,12 @@ LogicalResult TcpDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
   if (failed(verifyKind(op, attribute)))
     return failure();
   auto function = dyn_cast<FunctionOpInterface>(op);
-  return success(!function || succeeded(verifyDimOrder(op, attribute, "argument", index,
-                                                       function.getArgumentTypes(),
-                                                       function.getArgAttrDict(index))));
+  if (!function)
+    return success();
+  TypeRange types = function.getArgumentTypes();
+  if (failed(verifySteps(op, attribute, index, types)))
+    return failure();
+  return verifyDimOrder(op, attribute, "argument", index, types, function.getArgAttrDict(index));
 }
 
 LogicalResult TcpDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,

@@ -3,6 +3,7 @@
 // Splits the model: @prepare_weights computes everything that depends only on weights, once, and
 // @main takes the results as arguments.
 
+#include "dialect/tcp/TcpSteps.h"
 #include "passes/Passes.h"
 #include "passes/normalize/OrderCost.h"
 #include "passes/normalize/Weights.h"
@@ -222,9 +223,13 @@ void HoistWeightsPass::runOnStaticShapes() {
 
   for (auto [value, name] : llvm::zip_equal(prepared, preparedNames)) {
     unsigned index = main.getNumArguments();
-    auto attrs =
-        DictionaryAttr::get(&getContext(), {{kPreparedAttr, StringAttr::get(&getContext(), name)}});
-    if (failed(main.insertArgument(index, value.getType(), attrs, value.getLoc())))
+    NamedAttrList attrs;
+    attrs.set(kPreparedAttr, StringAttr::get(&getContext(), name));
+    if (auto weight = dyn_cast<BlockArgument>(value))
+      if (Attribute steps = main.getArgAttr(weight.getArgNumber(), kStepsAttr))
+        attrs.set(kStepsAttr, steps);
+    if (failed(main.insertArgument(index, value.getType(), attrs.getDictionary(&getContext()),
+                                   value.getLoc())))
       return signalPassFailure();
     for (OpOperand *use : uses[value])
       use->set(main.getArgument(index));

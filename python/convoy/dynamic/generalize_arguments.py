@@ -55,7 +55,7 @@ def generalize_arguments(
         found.samples[-1][symbol.name] + symbol.multiple_of > symbol.maximum for symbol in symbols
     )
     tables: dict[str, torch.Tensor] = {}
-    computed = []
+    computed, changed = [], set()
     for index, values in enumerate(zip(*(list(block.arguments) for block in blocks), strict=True)):
         role = roles[0][index]
         found.add(values)
@@ -67,6 +67,7 @@ def generalize_arguments(
         each = [own[index]["tcp.weight"].value for own in roles]
         if len(set(each)) == 1:
             continue
+        changed.add(index)
         tensors = [module.weights[name] for module, name in zip(modules, each, strict=True)]
         kind = ir.RankedTensorType(values[0].type)
         emitter.location = _reader(values[0]).location
@@ -86,9 +87,19 @@ def generalize_arguments(
     for index in reversed(computed):
         blocks[0].erase_argument(index)
     functions[0].attributes["arg_attrs"] = ir.ArrayAttr.get(
-        [role for index, role in enumerate(roles[0]) if index not in computed]
+        [
+            _of_any_size(role) if index in changed else role
+            for index, role in enumerate(roles[0])
+            if index not in computed
+        ]
     )
     return tables
+
+
+def _of_any_size(role: ir.DictAttr) -> ir.DictAttr:
+    """The attributes of a constant that are those of all sizes: `tcp.steps` tells the elements for
+    one of them."""
+    return ir.DictAttr.get({each.name: each.attr for each in role if each.name != "tcp.steps"})
 
 
 def _check_equal(

@@ -38,7 +38,7 @@ class Builder:
         self,
         block: ir.Block,
         location: ir.Location,
-        new_weight: Callable[[str, torch.Tensor], ir.Value],
+        new_weight: Callable[..., ir.Value],
     ) -> None:
         self._point = ir.InsertionPoint(block)
         self.location = location
@@ -119,10 +119,12 @@ class Builder:
             return self.constant(value, result)
         return self.broadcast(self.scalar(value, result.dtype, result.rank), result.shape)
 
-    def weight(self, name: str, tensor: torch.Tensor) -> ir.Value:
+    def weight(
+        self, name: str, tensor: torch.Tensor, steps: tuple[int, int, int] | None = None
+    ) -> ir.Value:
         """A constant tensor made by the conversion, which becomes an additional named argument of
-        the function."""
-        return self._new_weight(name, tensor)
+        the function. `steps` are its attribute `tcp.steps`."""
+        return self._new_weight(name, tensor, steps=steps)
 
     # Shape
 

@@ -129,6 +129,7 @@ class _Conversion:
         self._values: dict[ir.Value, Any] = {}
         self._weights: dict[str, torch.Tensor] = {}
         self._weight_arguments: dict[str, ir.Value] = {}
+        self._steps: dict[str, tuple[int, int, int]] = {}
         self._made_here: set[str] = set()
         self._failures: dict[tuple[str, str], list[SourceLine]] = {}
 
@@ -182,7 +183,11 @@ class _Conversion:
         return inputs
 
     def _new_weight(
-        self, name: str, tensor: torch.Tensor, kind: TensorType | None = None
+        self,
+        name: str,
+        tensor: torch.Tensor,
+        kind: TensorType | None = None,
+        steps: tuple[int, int, int] | None = None,
     ) -> ir.Value:
         unique, count = name, 0
         while unique in self._weights:
@@ -195,6 +200,8 @@ class _Conversion:
         argument = self._block.add_argument(kind.mlir(), ir.Location.unknown())
         self._weights[unique] = tensor
         self._weight_arguments[unique] = argument
+        if steps is not None:
+            self._steps[unique] = steps
         self._made_here.add(unique)
         return argument
 
@@ -311,7 +318,7 @@ class _Conversion:
         self._main.attributes["function_type"] = ir.TypeAttr.get(kind)
         self._main.attributes["arg_attrs"] = ir.ArrayAttr.get(
             [_describe("tcp.input", each.name, each.order) for each in inputs]
-            + [_describe("tcp.weight", name) for name in self._weights]
+            + [_describe("tcp.weight", name, steps=self._steps.get(name)) for name in self._weights]
         )
         orders = [*self._orders, *[None] * (len(returned) - len(self._orders))]
         self._main.attributes["res_attrs"] = ir.ArrayAttr.get(
@@ -322,11 +329,18 @@ class _Conversion:
         )
 
 
-def _describe(key: str, name: str, order: tuple[int, ...] | None = None) -> ir.DictAttr:
+def _describe(
+    key: str,
+    name: str,
+    order: tuple[int, ...] | None = None,
+    steps: tuple[int, int, int] | None = None,
+) -> ir.DictAttr:
     """The attributes of an argument or result."""
     entries = {key: ir.StringAttr.get(name)}
     if order is not None:
         entries["tcp.dim_order"] = ir.DenseI64ArrayAttr.get(list(order))
+    if steps is not None:
+        entries["tcp.steps"] = ir.DenseI64ArrayAttr.get(list(steps))
     return ir.DictAttr.get(entries)
 
 

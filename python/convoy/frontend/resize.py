@@ -138,7 +138,7 @@ def _along(
     places, weights = _taps(matrix, count)
     total: ir.Value | None = None
     for tap in range(count):
-        place = b.weight(f"{name}_at_{tap}", places[tap].to(torch.int32))
+        place = b.weight(f"{name}_at_{tap}", places[tap].to(torch.int32), _steps(places[tap], size))
         factor = b.weight(f"{name}_by_{tap}", weights[tap].to(kind.dtype))
         factor = b.reshape(factor, (out, *(1,) * (kind.rank - 1 - dim)))
         term = b.binary(tcp.MulOp, select_along(b, x, place, dim, in_bounds=True), factor)
@@ -160,6 +160,20 @@ def _taps(matrix: Tensor, count: int) -> tuple[Tensor, Tensor]:
     shares = torch.where(torch.arange(count) < last, 1, count - last)
     weights = matrix.gather(1, places) / shares
     return places.T.contiguous(), weights.T.contiguous()
+
+
+def _steps(places: Tensor, size: int) -> tuple[int, int, int] | None:
+    """The attribute `tcp.steps` of positions, if they are those of resizing by an integer factor:
+    element i is floor((i + shift) / factor), but at least 0 and at most the last position."""
+    factor, rest = divmod(len(places), size)
+    if factor < 2 or rest != 0:
+        return None
+    numbers, last = torch.arange(len(places)), int(places.max())
+    for shift in range(-factor, factor + 1):
+        stepped = torch.div(numbers + shift, factor, rounding_mode="floor").clamp(0, last)
+        if torch.equal(stepped, places):
+            return shift, factor, last
+    return None
 
 
 def _matrix(
