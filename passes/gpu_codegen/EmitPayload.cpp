@@ -77,12 +77,45 @@ void Emitter::cloneConstants(Operation &from, IRMapping &mapping) {
   });
 }
 
+Value Emitter::quotient(Value dividend, int64_t divisor) {
+  auto constantOf = [](Value value) -> std::optional<int64_t> {
+    IntegerAttr number;
+    return matchPattern(value, m_Constant(&number)) ? std::optional(number.getInt()) : std::nullopt;
+  };
+  int64_t rest = 0;
+  while (auto sum = dividend.getDefiningOp<arith::AddIOp>()) {
+    std::optional<int64_t> added = constantOf(sum.getRhs());
+    if (!added || *added < 0)
+      break;
+    rest += *added;
+    dividend = sum.getLhs();
+  }
+  if (std::optional<int64_t> whole = constantOf(dividend))
+    return constant((*whole + rest) / divisor);
+  auto product = dividend.getDefiningOp<arith::MulIOp>();
+  std::optional<int64_t> factor = product ? constantOf(product.getRhs()) : std::nullopt;
+  if (factor && *factor > 0 && *factor % divisor == 0)
+    return add(mul(product.getLhs(), *factor / divisor), rest / divisor);
+  if (!factor || *factor <= 0 || divisor % *factor != 0)
+    return Value();
+  return arith::DivUIOp::create(b, loc, add(product.getLhs(), rest / *factor),
+                                constant(divisor / *factor));
+}
+
 void Emitter::clone(Operation &from, IRMapping &mapping, ArrayRef<Value> dims, int64_t lane) {
   cloneConstants(from, mapping);
   if (auto index = dyn_cast<linalg::IndexOp>(from)) {
     mapping.map(index.getResult(), dims[index.getDim()]);
     return;
   }
+  IntegerAttr divisor;
+  if (auto division = dyn_cast<arith::DivUIOp>(from);
+      division && division.getType().isIndex() &&
+      matchPattern(division.getRhs(), m_Constant(&divisor)))
+    if (Value known = quotient(mapping.lookup(division.getLhs()), divisor.getInt())) {
+      mapping.map(division.getResult(), known);
+      return;
+    }
   auto load = dyn_cast<memref::LoadOp>(from);
   if (const RunLoad *run = load ? runOf(load) : nullptr) {
     mapping.map(load.getResult(), loadOfRun(*run, mapping, lane));

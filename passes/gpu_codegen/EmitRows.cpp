@@ -196,16 +196,18 @@ void RowEmitter::emit(Value thread) {
     index = arith::MinUIOp::create(b, loc, index, e.constant(count - 1));
   }
   SmallVector<KernelLoop> loops(plan.parallel);
-  int64_t repeats = plan.repeated ? std::exchange(loops[*plan.repeated].size, 1) : 1;
+  for (unsigned loop : plan.repeated)
+    loops[loop].size = 1;
   row.parallel = e.delinearize(index, loops, 1);
   findWholeGroups();
   if (rows.isResident)
     resident = groupsFrom(sharer, rows.sharers - 1, llvm::divideCeil(rows.groups(), rows.sharers));
   if (rows.unaligned)
     resident.push_back(outsideOfGroups());
-  for (int64_t i = 0; i < repeats; ++i) {
-    if (plan.repeated)
-      row.parallel[*plan.repeated] = e.constant(i);
+  // At most one loop of rows is repeated.
+  for (int64_t i = 0, repeats = plan.repeats(); i < repeats; ++i) {
+    for (unsigned loop : plan.repeated)
+      row.parallel[loop] = e.constant(i);
     emitRow();
   }
 }
@@ -215,7 +217,8 @@ void RowEmitter::emitRow() {
   for (Group &group : resident) {
     group.computed.clear();
     for (unsigned operand = 0; operand < plan.numInputs; ++operand)
-      if (plan.repeated && plan.parallel[*plan.repeated].steps[operand] != 0)
+      if (llvm::any_of(plan.repeated,
+                       [&](unsigned loop) { return plan.parallel[loop].steps[operand] != 0; }))
         group.loaded.erase(operand);
   }
   for (unsigned operand = 0; operand < plan.numInputs; ++operand)

@@ -113,20 +113,27 @@ Emitter::Lanes Emitter::applyEpilogue(ArrayRef<Value> results, const Indices &in
   return outputs;
 }
 
-/// Computes all iterations of the repeated loop before the first store, so that they share loads.
+/// Computes all iterations of the repeated loops before the first store, so that they share loads.
 void Emitter::emitRepeated(Value thread) {
   SmallVector<KernelLoop> loops(plan.parallel);
-  int64_t repeats = std::exchange(loops[*plan.repeated].size, 1);
+  for (unsigned loop : plan.repeated)
+    loops[loop].size = 1;
   Indices indices;
   indices.parallel = delinearize(thread, loops, plan.lanes);
   SmallVector<int64_t> lanes = allLanes();
+  auto enter = [&](int64_t iteration) {
+    for (unsigned loop : plan.repeated) {
+      indices.parallel[loop] = constant(iteration % plan.parallel[loop].size);
+      iteration /= plan.parallel[loop].size;
+    }
+  };
   SmallVector<Lanes> computed;
-  for (int64_t i = 0; i < repeats; ++i) {
-    indices.parallel[*plan.repeated] = constant(i);
+  for (int64_t i = 0, repeats = plan.repeats(); i < repeats; ++i) {
+    enter(i);
     computed.push_back(computeOutputs(indices, lanes));
   }
   for (auto [i, values] : llvm::enumerate(computed)) {
-    indices.parallel[*plan.repeated] = constant(i);
+    enter(i);
     for (int64_t output = 0; output < plan.numResults(); ++output)
       storeLanes(plan.firstOutput + output, indices,
                  ArrayRef(values).slice(output * plan.lanes, plan.lanes));
@@ -134,7 +141,7 @@ void Emitter::emitRepeated(Value thread) {
 }
 
 void Emitter::emitThread(Value thread) {
-  if (plan.repeated)
+  if (!plan.repeated.empty())
     return emitRepeated(thread);
   Indices indices;
   indices.parallel = delinearize(thread, plan.parallel, plan.lanes);

@@ -118,6 +118,10 @@ private:
   void startRuns(const Indices &indices);
   /// The element of a lane in the iterations `turn`, which may have been loaded before.
   mlir::Value loadOfRun(const RunLoad &run, const mlir::IRMapping &mapping, int64_t lane);
+  /// The quotient of an index and a constant, if the index is a multiple of the divisor, or of a
+  /// divisor of it, plus a constant: neighboring iterations of a thread have equal quotients, so
+  /// they share the loads there. Null otherwise. Indices do not overflow.
+  mlir::Value quotient(mlir::Value dividend, int64_t divisor);
   void clone(mlir::Operation &from, mlir::IRMapping &mapping, llvm::ArrayRef<mlir::Value> dims,
              int64_t lane);
   llvm::MaybeAlign gatherAlignment(mlir::memref::LoadOp load, const Buffer &buffer);

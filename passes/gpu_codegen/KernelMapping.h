@@ -123,9 +123,9 @@ struct KernelMapping {
   int64_t lanes = 1; ///< neighboring results per thread: iterations of the last parallel loop, or
                      ///< all of them for several of the loop before it; of a square the elements
                      ///< that a thread loads or stores at once
-  /// A parallel loop whose iterations read the same elements, or share the arithmetic of their
+  /// Parallel loops whose iterations read the same elements, or share the arithmetic of their
   /// addresses: each thread computes all of them.
-  std::optional<unsigned> repeated;
+  llvm::SmallVector<unsigned> repeated;
   /// For each result the op that combines two partial results, if several threads share a
   /// reduction.
   llvm::SmallVector<mlir::Operation *> combiners;
@@ -142,6 +142,15 @@ struct KernelMapping {
   std::optional<RowMapping> rows; ///< of a region of rows; the loops over rows are `parallel`
 
   int64_t threads() const;
+  /// Iterations of the repeated loops together.
+  int64_t repeats() const {
+    int64_t count = 1;
+    for (unsigned loop : repeated)
+      count *= parallel[loop].size;
+    return count;
+  }
+  /// Splits a parallel loop, so that each thread computes `count` neighboring iterations.
+  void repeatPart(unsigned loop, int64_t count);
   /// Iterations of a parallel loop of which a thread has elements, if it has `lanes`.
   int64_t iterations(size_t loop, int64_t lanes) const;
   /// The iteration of a parallel loop that `lane` is in, from that of the thread's first element.
@@ -192,6 +201,10 @@ bool isVectorAlong(const KernelMapping &plan, unsigned loop, unsigned operand, i
 /// Whether most inputs that vary along `elements` are the same in all of the few iterations of
 /// `loop`.
 bool readsSame(const KernelMapping &plan, const KernelLoop &elements, const KernelLoop &loop);
+
+/// Threads compute neighboring iterations of loops whose indices are divided by a constant, if
+/// there are enough threads without them.
+void repeatForSharedSteps(KernelMapping &plan);
 
 /// Chooses how many elements a thread of `plan`, whose loops and operands are set, computes; if
 /// they `mayShare`, which threads share a reduction; and if its iterations `mayMove` to other

@@ -16,7 +16,7 @@ namespace convoy::gpu_codegen {
 int64_t KernelMapping::threads() const {
   int64_t count = rows ? rows->sharers : tile ? kBlockThreads : reducers;
   for (auto [i, loop] : llvm::enumerate(parallel)) {
-    if (repeated == i)
+    if (llvm::is_contained(repeated, i))
       continue;
     bool tiled = tile != 0 && (i == tileLoop || i + 1 == parallel.size());
     count *= tiled ? llvm::divideCeil(loop.size, tile) : loop.size;
@@ -88,7 +88,8 @@ static bool canHave(const KernelMapping &plan, int64_t lanes, bool mayMove) {
   if (!mayMove || !plan.reduction.empty() || plan.parallel.size() == 1 || lanes % last.size != 0)
     return false;
   unsigned before = plan.parallel.size() - 2;
-  return plan.repeated != before && plan.parallel[before].size % (lanes / last.size) == 0;
+  return !llvm::is_contained(plan.repeated, before) &&
+         plan.parallel[before].size % (lanes / last.size) == 0;
 }
 
 /// Bytes of an element of the output that has the largest ones.
@@ -118,10 +119,9 @@ static int64_t chooseLanes(const KernelMapping &plan, bool mayMove) {
   // Use fewer elements per thread if there are too few threads to fill a large GPU, or if the
   // results of a thread would not stay in registers.
   constexpr int64_t kMostResults = 32;
-  int64_t repeats = plan.repeated ? plan.parallel[*plan.repeated].size : 1;
   for (int64_t lanes = std::min(kShort, 16 / widestOutput(plan)); lanes > least; lanes /= 2) {
     bool fits = plan.threads() / lanes >= kEnoughThreads && canHave(plan, lanes, mayMove) &&
-                lanes * repeats <= kMostResults;
+                lanes * plan.repeats() <= kMostResults;
     for (int64_t output = plan.firstOutput; fits && output < end; ++output)
       fits = isVectorAccess(plan, output, lanes);
     if (fits)
@@ -242,7 +242,7 @@ static void repeatForSharedReads(KernelMapping &plan) {
   for (unsigned i = 0; i + 1 < plan.parallel.size(); ++i)
     if (readsSame(plan, plan.parallel.back(), plan.parallel[i]) &&
         plan.threads() / plan.parallel[i].size >= kEnoughThreads) {
-      plan.repeated = i;
+      plan.repeated = {i};
       return;
     }
 }
@@ -252,18 +252,6 @@ static bool isOnlyAddress(linalg::LinalgOp op, unsigned dim) {
   return llvm::all_of(op.getBlock()->getOps<linalg::IndexOp>(), [&](linalg::IndexOp index) {
     return index.getDim() != dim || llvm::all_of(index->getUsers(), llvm::IsaPred<memref::LoadOp>);
   });
-}
-
-/// Splits a parallel loop, so that each thread computes `repeats` neighboring iterations.
-static void repeatPart(KernelMapping &plan, size_t i, int64_t repeats) {
-  KernelLoop &loop = plan.parallel[i], part = loop;
-  part.size = part.inner = repeats;
-  loop.inner = loop.size /= repeats;
-  loop.dimStep = repeats;
-  for (int64_t &step : loop.steps)
-    step *= repeats;
-  plan.repeated = i + 1;
-  plan.parallel.insert(plan.parallel.begin() + *plan.repeated, part);
 }
 
 /// Threads that would store less than 16 bytes, because rows are not aligned, compute several
@@ -282,7 +270,7 @@ static void repeatForSharedIndices(KernelMapping &plan) {
     for (int64_t repeats = kMost; repeats > 1 && isOnlyAddress(op, loop.dim); repeats /= 2)
       if (loop.size % repeats == 0 && bytes * repeats <= kBytes &&
           plan.threads() / repeats >= kEnoughThreads)
-        return repeatPart(plan, i, repeats);
+        return plan.repeatPart(i, repeats);
   }
 }
 
@@ -296,7 +284,9 @@ void spreadOverThreads(KernelMapping &plan, bool mayShare, bool mayMove) {
   if (plan.combiners.empty() && !plan.tile)
     plan.lanes = chooseLanes(plan, mayMove);
   findRuns(plan);
-  repeatForSharedIndices(plan);
+  repeatForSharedSteps(plan);
+  if (plan.repeated.empty())
+    repeatForSharedIndices(plan);
 }
 
 } // namespace convoy::gpu_codegen

@@ -26,6 +26,7 @@
 #include "passes/gpu_codegen/Folds.h"
 #include "passes/gpu_codegen/KernelEmit.h"
 #include "passes/gpu_codegen/KernelEntry.h"
+#include "passes/gpu_codegen/StepTables.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
 
@@ -249,6 +250,7 @@ LogicalResult MapKernelsPass::runOnFunction(func::FuncOp func) {
   if (failed(convoy::verifySizes(func)))
     return failure();
   Value runtime = func.getArgument(0);
+  computeSteps(func);
   func.walk([&](memref::CopyOp copy) {
     OpBuilder builder(copy);
     if (isPlainCopy(copy))

@@ -115,7 +115,7 @@ static void repeatForSharedReads(KernelMapping &plan) {
         bytes += elements * elementBytes(plan.operands[input].buffer->type.getElementType());
     if (readsSame(plan, plan.reduction.back(), loop) && bytes <= 4 * kMostRegisters &&
         rows.region.rows() / loop.size * sharers >= kEnoughThreads) {
-      plan.repeated = i;
+      plan.repeated = {unsigned(i)};
       return;
     }
   }
@@ -139,9 +139,7 @@ static void shareRows(KernelMapping &plan) {
   RowMapping &rows = *plan.rows;
   // Two blocks of several rows run at a time on a multiprocessor.
   int64_t most = rows.columns == 1 ? kMostThreads : kMostThreads / 2 / rows.columns;
-  int64_t groups = rows.groups(), count = rows.region.rows();
-  if (plan.repeated)
-    count /= plan.parallel[*plan.repeated].size;
+  int64_t groups = rows.groups(), count = rows.region.rows() / plan.repeats();
   if (rows.region.length() <= kWarpRow)
     rows.sharers = std::min<int64_t>(kWarpThreads, llvm::PowerOf2Ceil(groups));
   else
@@ -181,7 +179,7 @@ static void shareAcross(RowMapping &rows) {
 /// would be too few blocks.
 static int64_t chooseColumns(const KernelMapping &plan) {
   constexpr int64_t kBytes = 64, kMostColumns = 8, kManyBlocks = 256;
-  if (plan.reduction.size() < 2 || plan.parallel.empty() || plan.repeated)
+  if (plan.reduction.size() < 2 || plan.parallel.empty() || !plan.repeated.empty())
     return 1;
   const KernelLoop &next = plan.parallel.back(), &run = plan.reduction.back();
   int64_t bytes = kBytes;

@@ -218,7 +218,7 @@ static SmallVector<RunLoad, 0> runsOf(KernelMapping &plan) {
 
 void findRuns(KernelMapping &plan) {
   // With other forms of kernels, lanes are no neighbors of one loop, or loops are shared.
-  if (plan.reduction.empty() || plan.parallel.empty() || plan.padding || plan.repeated ||
+  if (plan.reduction.empty() || plan.parallel.empty() || plan.padding || !plan.repeated.empty() ||
       !plan.combiners.empty() || plan.tile || plan.lanes > plan.parallel.back().size)
     return;
   int64_t lanes = plan.lanes;

@@ -148,6 +148,24 @@ def large(name: str):
             Function(lambda x: F.interpolate(x, scale_factor=2)),
             [(8, 32, 32, 32)],
         ),
+        "resize_bilinear_twice": (
+            Function(lambda x: F.interpolate(x, scale_factor=2, mode="bilinear")),
+            [(8, 32, 64, 65)],
+        ),
+        "resize_bilinear_channels_last": (
+            Function(
+                lambda x: (
+                    F.interpolate(x.permute(0, 3, 1, 2), scale_factor=2, mode="bilinear")
+                    .permute(0, 2, 3, 1)
+                    .relu()
+                )
+            ),
+            [(8, 31, 64, 64)],
+        ),
+        "resize_bilinear_three_times": (
+            Function(lambda x: F.interpolate(x, scale_factor=3, mode="bilinear")),
+            [(8, 32, 40, 40)],
+        ),
         "pad_images": (Function(lambda x: F.pad(x, (1, 1, 1, 1))), [(16, 48, 40, 40)]),
         "pad_spatial": (Function(lambda x: F.pad(x, (1, 2, 3, 4), value=0.5)), [image]),
         "slice_channels": (Function(lambda x: x[:, 3:40:2] + 1), [image]),
