@@ -7,13 +7,25 @@
 namespace convoy {
 
 constexpr int64_t kWarp = 32, kBlock = 256, kLargestBlock = 1024;
-/// The threads that a large GPU runs at once.
-constexpr int64_t kThreads = 1 << 18;
+/// The threads that a large GPU runs at once, and blocks that use all of it.
+constexpr int64_t kThreads = 1 << 18, kManyBlocks = 128;
 
 int64_t ReductionShares::turns(int64_t length) const {
   // A thread alone has a loop, which the compiler unrolls a few times.
   constexpr int64_t kLoadsAlone = 4;
   return llvm::divideCeil(length, reducers * (reducers == 1 ? kLoadsAlone : kMostLoads));
+}
+
+int64_t ReductionShares::turnsOfMemory(int64_t results, int64_t length, int64_t bytes) const {
+  // What the memory moves in a turn at 3 TB/s, and one multiprocessor at 64 GB/s.
+  constexpr int64_t kMost = 3 << 18, kMostOfOne = 1 << 14;
+  // Elements that are rarely in the cache arrive after three turns.
+  constexpr int64_t kCached = 1 << 22;
+  int64_t all = results * length * bytes, latency = all > kCached ? 3 : 1;
+  int64_t threads = results * reducers, alone = reducers > kWarp ? reducers : kBlock,
+          blocks = llvm::divideCeil(threads, columns ? columns * reducers : alone),
+          inFlight = std::min(threads, kThreads) * kMostLoads * bytes;
+  return all / std::min({kMost, std::min(blocks, kManyBlocks) * kMostOfOne, inFlight / latency});
 }
 
 /// Doubles the threads of each of `blocks`, while their shares take several turns and the GPU runs
@@ -39,7 +51,7 @@ ReductionShares shareAlongRows(int64_t results, int64_t length) {
 /// one sector of memory, two if there are enough blocks, and at least two elements of the reduction
 /// for each thread.
 static int64_t chooseColumns(int64_t outputs, int64_t length, int64_t bytes) {
-  constexpr int64_t kManyBlocks = 128, kMostColumns = 128, kLeastColumns = 8, kSectorBytes = 32;
+  constexpr int64_t kMostColumns = 128, kLeastColumns = 8, kSectorBytes = 32;
   int64_t columns = kMostColumns, least = std::max(kLeastColumns, kSectorBytes / bytes);
   auto isLarge = [&] {
     bool leavesIdle = llvm::divideCeil(outputs, columns)<kManyBlocks, takesTurns = length>

@@ -20,6 +20,10 @@ struct ReductionShares {
 
   /// How often a thread that reduces its share of `length` elements waits for loads.
   int64_t turns(int64_t length) const;
+
+  /// How many turns the memory takes to move `results` rows of `length` elements of `bytes` each to
+  /// the multiprocessors that reduce them.
+  int64_t turnsOfMemory(int64_t results, int64_t length, int64_t bytes) const;
 };
 
 /// The shares of `results` reductions of `length` elements each, if the threads that share one read

@@ -101,11 +101,9 @@ public:
 
 private:
   static int64_t turns(bool alongRows, int64_t results, int64_t length, int64_t bytes) {
-    // What the memory moves in a turn, at 3 TB/s.
-    constexpr int64_t kBytes = 3 << 18;
     ReductionShares shares =
         alongRows ? shareAlongRows(results, length) : shareAlongColumns(results, length, bytes);
-    return std::max(shares.turns(length), results * length * bytes / kBytes);
+    return std::max(shares.turns(length), shares.turnsOfMemory(results, length, bytes));
   }
 
   SmallVector<int64_t> ranges;

@@ -34,8 +34,8 @@ LARGE = (
     "input_nchw", "input_nchw_odd", "pointwise_large", "pointwise_remainder", "broadcast_channels",
     "broadcast_rows", "softmax_long",
     "softmax_channels", "layer_norm_long", "mean_spatial", "mean_pixels", "mean_batch", "mean_rows",
-    "mean_few_rows", "mean_few_columns", "sum_column_pairs", "resize_nearest", "pad_images",
-    "mean_parts", "amax_all",
+    "mean_few_rows", "mean_few_columns", "sum_column_pairs", "sum_few_long_columns",
+    "resize_nearest", "pad_images", "mean_parts", "amax_all",
     "pool_channels", "pool_rows", "pool_rows_overlapping", "pool_rows_odd", "pool_lines",
     "pool_volumes", "concat_channels", "concat_rows", "concat_columns",
     "concat_odd_columns", "concat_pools", "concat_resizes", "concat_rows_norm", "concat_nested",
@@ -144,6 +144,7 @@ def large(name: str):
         ),
         "concat_nested": (Function(nested), [(4, 32, 56, 56)]),
         "sum_column_pairs": (Function(lambda x: x.sum(0)), [(64, 16384)]),
+        "sum_few_long_columns": (Function(lambda x: x.sum(0)), [(5001, 96)]),
         "resize_nearest": (
             Function(lambda x: F.interpolate(x, scale_factor=2)),
             [(8, 32, 32, 32)],

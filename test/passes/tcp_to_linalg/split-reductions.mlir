@@ -141,3 +141,34 @@ func.func @few_turns(%x: tensor<4096x16xf32>, %init: tensor<16xf32>) -> tensor<1
   } -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }
+
+// 64 blocks would read 16 MB, so half of the multiprocessors would have none.
+// CHECK-LABEL: @few_blocks
+// CHECK-COUNT-2: linalg.generic
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @few_blocks(%x: tensor<8192x1024xf16>, %init: tensor<1024xf32>) -> tensor<1024xf32> attributes {tcp.target = "cuda"} {
+  %0 = linalg.generic {indexing_maps = [#row, #last], iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<8192x1024xf16>) outs(%init : tensor<1024xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %1 = arith.extf %in : f16 to f32
+    %2 = arith.addf %out, %1 fastmath<reassoc> : f32
+    linalg.yield %2 : f32
+  } -> tensor<1024xf32>
+  return %0 : tensor<1024xf32>
+}
+
+// CHECK-LABEL: @enough_blocks
+// CHECK:     linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK:     return
+func.func @enough_blocks(%x: tensor<1024x4096xf16>, %init: tensor<4096xf32>) -> tensor<4096xf32> attributes {tcp.target = "cuda"} {
+  %0 = linalg.generic {indexing_maps = [#row, #last], iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<1024x4096xf16>) outs(%init : tensor<4096xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %1 = arith.extf %in : f16 to f32
+    %2 = arith.addf %out, %1 fastmath<reassoc> : f32
+    linalg.yield %2 : f32
+  } -> tensor<4096xf32>
+  return %0 : tensor<4096xf32>
+}
