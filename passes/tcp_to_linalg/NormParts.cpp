@@ -86,7 +86,7 @@ std::optional<NormParts> convoy::normPartsOf(RankedTensorType type, ArrayRef<int
   }
   if (adjacent == 1 && !isContiguous)
     return columnPartsOf(type, dims, rows, length);
-  if (length <= (isContiguous ? mostOfBlock(rows) : kLongInterleavedRow))
+  if (length <= (isContiguous ? kLongContiguousRow : kLongInterleavedRow))
     return std::nullopt;
 
   int64_t most = kPart;

@@ -68,11 +68,18 @@ llvm::SmallPtrSet<Value, 16> sourcesOf(ValueRange values, int64_t depth) {
   return found;
 }
 
+/// The most elements of a row that one block reduces, in a norm or a softmax that was not divided
+/// into equal parts: with few rows, most multiprocessors would have none.
+int64_t mostOfBlock(int64_t rows) {
+  constexpr int64_t kMostOfManyRows = 1 << 18, kManyRows = 64;
+  return rows >= kManyRows ? kMostOfManyRows : kLongContiguousRow;
+}
+
 /// Whether a later op reads both what `op` reads and what depends on its result, as in a norm or a
 /// softmax. plan-group-rows makes one kernel of them, in which a block shares each row.
 bool isPartOfRows(linalg::GenericOp op) {
   constexpr int64_t kDepth = 3, kMostUsers = 32;
-  if (!isCuda(op) || lengthOf(op) > convoy::mostOfBlock(resultsOf(op)))
+  if (!isCuda(op) || lengthOf(op) > mostOfBlock(resultsOf(op)))
     return false;
   // Threads that share a row read along it.
   SmallVector<Value> full;

@@ -117,7 +117,7 @@ std::optional<int64_t> Rows::part() const {
   constexpr int64_t kLong = 1 << 14, kFewRows = 32;
   constexpr int64_t kLeastPart = 1 << 8, kPart = 1 << 10, kMostPart = 1 << 13,
                     kEnoughParts = 1 << 14;
-  bool isLong = length > (count <= kFewRows ? kLong : mostOfBlock(count));
+  bool isLong = length > (count <= kFewRows ? kLong : kLongContiguousRow);
   if (!isContiguous || !isLong || count == 0)
     return std::nullopt;
   int64_t most = kPart;

@@ -82,10 +82,12 @@ func.func @group_norm_parts(%x: tensor<2x16384x32x4xf16>) -> tensor<2x16384x32x4
   return %0 : tensor<2x16384x32x4xf16>
 }
 
-// Few contiguous rows have parts as well, but not many, of which a block takes each.
+// Long contiguous rows have parts as well, unless they have no equal ones.
 // CHECK-LABEL: func.func @layer_norm_parts
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x100xf32>)
 // CHECK-LABEL: func.func @layer_norm_many
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<64x100xf32>)
+// CHECK-LABEL: func.func @layer_norm_prime
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<64xf32>)
 func.func @layer_norm_parts(%x: tensor<2x100000xf32>) -> tensor<2x100000xf32> attributes {tcp.target = "cuda"} {
   %0 = tcp.layer_norm %x {dims = array<i64: 1>, epsilon = 1.0e-5 : f64} : tensor<2x100000xf32> -> tensor<2x100000xf32>
@@ -94,6 +96,10 @@ func.func @layer_norm_parts(%x: tensor<2x100000xf32>) -> tensor<2x100000xf32> at
 func.func @layer_norm_many(%x: tensor<64x100000xf32>) -> tensor<64x100000xf32> attributes {tcp.target = "cuda"} {
   %0 = tcp.layer_norm %x {dims = array<i64: 1>, epsilon = 1.0e-5 : f64} : tensor<64x100000xf32> -> tensor<64x100000xf32>
   return %0 : tensor<64x100000xf32>
+}
+func.func @layer_norm_prime(%x: tensor<64x100003xf32>) -> tensor<64x100003xf32> attributes {tcp.target = "cuda"} {
+  %0 = tcp.layer_norm %x {dims = array<i64: 1>, epsilon = 1.0e-5 : f64} : tensor<64x100003xf32> -> tensor<64x100003xf32>
+  return %0 : tensor<64x100003xf32>
 }
 
 // 4 bytes of each pixel of a large image: a block of threads has the parts of neighboring rows.

@@ -45,6 +45,16 @@ func.func @softmax(%arg0: tensor<2x50257x1xf32>) -> tensor<2x50257x1xf32> attrib
   return %0 : tensor<2x50257x1xf32>
 }
 
+// A block has no registers for all elements of a row.
+// CHECK-LABEL: func.func @softmax_of_many
+// CHECK-NOT: tcp.softmax
+// CHECK: tensor<512x36x3563xf16>
+// CHECK: tcp.div
+func.func @softmax_of_many(%arg0: tensor<512x128268xf16>) -> tensor<512x128268xf16> attributes {tcp.target = "cuda"} {
+  %0 = tcp.softmax %arg0 {dim = 1 : i64} : tensor<512x128268xf16> -> tensor<512x128268xf16>
+  return %0 : tensor<512x128268xf16>
+}
+
 // One kernel computes the rows if there are many, or if they are short. Others have no part of at
 // least 256 elements, as prime numbers, or are not contiguous.
 // CHECK-LABEL: func.func @stays
