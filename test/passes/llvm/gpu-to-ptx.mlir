@@ -44,3 +44,39 @@ func.func @approximate(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {t
   }
   return
 }
+
+// A sigmoid flushes subnormal powers, which one absorbs, and the reciprocal of a quarter of the sum,
+// which is never too large.
+
+// CHECK: .visible .entry sigmoid_exp2_add_div_0(
+// CHECK-SAME: ex2.approx.ftz.f32
+// CHECK-SAME: fma.rn.f32
+// CHECK-SAME: rcp.approx.ftz.f32
+// CHECK-NOT: div.full.f32
+// CHECK: .visible .entry other_sums_exp2_add_div_0(
+// CHECK-SAME: ex2.approx.f32
+// CHECK-SAME: div.full.f32
+func.func @sigmoid(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {tcp.target = "cuda"} {
+  %one = arith.constant 1.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : memref<1024xf32>) outs(%y : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %e = math.exp2 %a fastmath<afn> : f32
+    %d = arith.addf %e, %one : f32
+    %q = arith.divf %a, %d fastmath<afn> : f32
+    linalg.yield %q : f32
+  }
+  return
+}
+func.func @other_sums(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {tcp.target = "cuda"} {
+  %little = arith.constant 1.0e-30 : f32
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : memref<1024xf32>) outs(%y : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %e = math.exp2 %a fastmath<afn> : f32
+    %d = arith.addf %e, %little : f32
+    %q = arith.divf %a, %d fastmath<afn> : f32
+    linalg.yield %q : f32
+  }
+  return
+}
