@@ -504,9 +504,10 @@ def TcpChannelsLastPass : StaticShapesPass<"tcp-channels-last", "::mlir::func::F
     transposed instead of the data. Where N x C x spatial is flattened for a product with weights,
     the rows of the weights are permuted. Elementwise ops whose results only convolutions use are
     computed channels-last as well, unless more bytes would be transposed, so that they can become a
-    prologue. A product of rows with a weight is computed in the order in which its rows are stored,
-    unless more bytes would be transposed after it. A group in the input keeps its ops, and the
-    transposes are around it.
+    prologue. On a GPU a pooling keeps channels-first order if no convolution is computed from its
+    input and no more bytes are transposed then. A product of rows with a weight is computed in the
+    order in which its rows are stored, unless more bytes would be transposed after it. A group in
+    the input keeps its ops, and the transposes are around it.
 
     ```mlir
     %0 = tcp.conv2d %x, %w : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>
