@@ -225,6 +225,11 @@ mlir::FailureOr<KernelMapping> chooseMapping(mlir::linalg::LinalgOp op,
 /// share a row.
 void packRow(KernelMapping &plan);
 
+/// Lets registers have the elements of several neighboring rows of a block as they are in memory,
+/// if they would not hold them otherwise, and if two blocks run at a time on a multiprocessor.
+/// Returns whether they do.
+bool packColumns(KernelMapping &plan);
+
 /// Chooses the mapping of a region of rows.
 KernelMapping chooseRowMapping(const RowRegion &region);
 

@@ -76,10 +76,12 @@ static std::optional<unsigned> packedInput(const KernelMapping &plan) {
   return repeated <= kMostInstructions ? packed : std::nullopt;
 }
 
+/// Elements that a thread keeps at most, with 64 registers.
+static constexpr int64_t kMostPacked = 64;
+
 void packRow(KernelMapping &plan) {
-  // Elements that a thread keeps at most, with 64 registers, and multiprocessors of a large GPU. If
-  // each of them has one row, more threads per row are faster.
-  constexpr int64_t kMostPacked = 64, kMultiprocessors = 132;
+  // Multiprocessors of a large GPU. If each of them has one row, more threads per row are faster.
+  constexpr int64_t kMultiprocessors = 132;
   RowMapping &rows = *plan.rows;
   // Of several loops over elements, indices take registers too.
   if (rows.sharers != kMostThreads || rows.columns != 1 || plan.reduction.size() != 1)
@@ -97,6 +99,19 @@ void packRow(KernelMapping &plan) {
   rows.isResident = true;
   if (inPairs)
     rows.sharers = kMostThreads / 2;
+}
+
+bool packColumns(KernelMapping &plan) {
+  RowMapping &rows = *plan.rows;
+  int64_t elements = llvm::divideCeil(rows.groups(), rows.sharers) * rows.width;
+  // Groups whose indices differ in one only have addresses that differ by a constant, which takes
+  // no registers.
+  if (rows.isResident || elements > kMostPacked || rows.outerStep == 0 ||
+      rows.sharers * rows.columns != kMostThreads / 2)
+    return false;
+  rows.packed = packedInput(plan);
+  rows.isResident = rows.packed.has_value();
+  return rows.isResident;
 }
 
 } // namespace convoy::gpu_codegen

@@ -209,6 +209,8 @@ static void placeRows(KernelMapping &plan) {
     return shareAcross(rows);
   for (rows.columns = chooseColumns(plan);; rows.columns /= 2) {
     shareRows(plan);
+    if (rows.columns != 1 && packColumns(plan))
+      return;
     if (rows.columns == 1 || (rows.isResident && rows.sharers * rows.columns >= kWarpThreads))
       break;
   }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""Long rows of 16-bit elements that stay in registers as they are in memory, emulated and compared
-with PyTorch in float64."""
+"""Long rows of 16-bit elements, and neighboring rows of a block, that stay in registers as they are
+in memory, emulated and compared with PyTorch in float64."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torch
 from kernel_emulator import run_main
 from op_cases import Function
 from torch import Tensor
-from torch.nn.functional import gelu, layer_norm
+from torch.nn.functional import gelu, group_norm, layer_norm, silu
 
 from convoy.frontend import import_module
 from tools.convoy_opt import convoy_opt
@@ -43,12 +43,26 @@ def _norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return layer_norm(x, weight.shape, weight, bias)
 
 
+def _group_norm(x: Tensor, *weights: Tensor) -> Tensor:
+    return silu(group_norm(x, x.shape[1] // 8, *weights))
+
+
+def _images(count: int, channels: int, height: int, width: int) -> Tensor:
+    x = _random(count, channels, height, width)
+    return x.to(memory_format=torch.channels_last)
+
+
 def _residual(x: Tensor, y: Tensor) -> Tensor:
     return y - x.softmax(-1)
 
 
 def _of_sum(x: Tensor, y: Tensor) -> Tensor:
     return (x + y).softmax(-1)
+
+
+def _group_norm_inputs(height: int, width: int) -> tuple[Tensor, ...]:
+    """Groups of 8 channels, four of which make 64 bytes of a pixel."""
+    return _images(32, 256, height, width), _random(256), _random(256)
 
 
 def _norm_inputs(rows: int, length: int) -> tuple[Tensor, ...]:
@@ -70,6 +84,9 @@ CASES: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...], int, bool]] = 
     "one row per multiprocessor": (_softmax, (_random(132, 16392),), 1024, False),
     "two inputs": (_of_sum, (_random(133, 16392), _random(133, 16392)), 1024, False),
     "float32": (_softmax, (_random(133, 16392, dtype=_FLOAT),), 1024, False),
+    # A thread has up to 64 elements of one of four rows.
+    "group norm": (_group_norm, _group_norm_inputs(27, 29), 512, True),
+    "group norm that registers hold": (_group_norm, _group_norm_inputs(24, 32), 512, False),
     "slow": (lambda x: gelu(x).log_softmax(-1), (_random(133, 16392),), 1024, False),
 }  # fmt: skip
 
@@ -87,7 +104,8 @@ def test_results(case: str) -> None:
     if not is_packed:
         return
     wanted = function(*(each.double() for each in inputs))
-    got = torch.full(wanted.shape, torch.nan, dtype=inputs[0].dtype)
+    order = torch.channels_last if wanted.ndim == 4 else torch.contiguous_format
+    got = torch.full_like(wanted, torch.nan, dtype=inputs[0].dtype, memory_format=order)
     assert run_main(done.stdout, inputs, [got]) == 1
     tolerance = {_HALF: 2e-3, _BRAIN: 8e-3}[got.dtype]
     torch.testing.assert_close(got.double(), wanted, rtol=tolerance, atol=1e-2 * tolerance)
