@@ -46,7 +46,7 @@ CASES: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...], int, int]] = {
     ),
     "three times": (lambda x: _last(x, scale_factor=3), (_numbers(4, 24, 24, 64),), 3, 6),
     "four times": (lambda x: _last(x, scale_factor=4), (_numbers(2, 32, 32, 64),), 4, 4),
-    "six channels": (lambda x: _last(x, scale_factor=2), (_numbers(4, 128, 128, 6),), 24, 54),
+    "six channels": (lambda x: _last(x, scale_factor=2), (_numbers(2, 128, 128, 6),), 24, 54),
     "volume": (lambda x: _last(x, scale_factor=2), (_numbers(4, 8, 16, 16, 64),), 4, 9),
     "float32": (
         lambda x: _last(x, scale_factor=2), (_numbers(4, 32, 32, 32, dtype=torch.float32),), 4, 9,
