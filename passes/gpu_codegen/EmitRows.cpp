@@ -201,7 +201,7 @@ void RowEmitter::emit(Value thread) {
   row.parallel = e.delinearize(index, loops, 1);
   findWholeGroups();
   if (rows.isResident)
-    resident = groupsFrom(sharer, rows.sharers - 1, llvm::divideCeil(rows.groups(), rows.sharers));
+    resident = groupsFrom(sharer, rows.sharers - 1, rows.groupsOf(rows.sharers));
   if (rows.unaligned)
     resident.push_back(outsideOfGroups());
   // At most one loop of rows is repeated.

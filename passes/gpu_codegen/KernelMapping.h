@@ -79,6 +79,9 @@ struct RowMapping {
   /// Groups of `width` elements of a row, at most and at least.
   int64_t groups() const { return region.length() / width; }
   int64_t leastGroups() const { return (region.length() - (unaligned ? width - 1 : 0)) / width; }
+  /// Groups, and elements in groups, of a thread of a row at most, if `threads` share the row.
+  int64_t groupsOf(int64_t threads) const { return llvm::divideCeil(groups(), threads); }
+  int64_t elementsOf(int64_t threads) const { return groupsOf(threads) * width; }
 };
 
 /// A load of the payload whose elements, for the lanes of a thread and all iterations of the

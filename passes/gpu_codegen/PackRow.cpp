@@ -87,8 +87,7 @@ void packRow(KernelMapping &plan) {
   if (rows.sharers != kMostThreads || rows.columns != 1 || plan.reduction.size() != 1)
     return;
   auto fits = [&](int64_t threads) {
-    int64_t elements = llvm::divideCeil(rows.groups(), threads) * rows.width;
-    return elements + (rows.unaligned ? 1 : 0) <= kMostPacked;
+    return rows.elementsOf(threads) + (rows.unaligned ? 1 : 0) <= kMostPacked;
   };
   bool inPairs = rows.region.rows() > kMultiprocessors && fits(kMostThreads / 2);
   if (!inPairs && (rows.isResident || !fits(kMostThreads)))
@@ -103,10 +102,9 @@ void packRow(KernelMapping &plan) {
 
 bool packColumns(KernelMapping &plan) {
   RowMapping &rows = *plan.rows;
-  int64_t elements = llvm::divideCeil(rows.groups(), rows.sharers) * rows.width;
   // Groups whose indices differ in one only have addresses that differ by a constant, which takes
   // no registers.
-  if (rows.isResident || elements > kMostPacked || rows.outerStep == 0 ||
+  if (rows.isResident || rows.elementsOf(rows.sharers) > kMostPacked || rows.outerStep == 0 ||
       rows.sharers * rows.columns != kMostThreads / 2)
     return false;
   rows.packed = packedInput(plan);

@@ -105,7 +105,7 @@ static void repeatForSharedReads(KernelMapping &plan) {
   const RowMapping &rows = *plan.rows;
   int64_t groups = rows.groups(),
           sharers = std::min<int64_t>(kWarpThreads, llvm::PowerOf2Ceil(groups)),
-          elements = llvm::divideCeil(groups, sharers) * rows.width;
+          elements = rows.elementsOf(sharers);
   if (rows.region.length() > kWarpRow || rows.region.isAcross)
     return;
   for (auto [i, loop] : llvm::enumerate(plan.parallel)) {
@@ -160,7 +160,7 @@ static void shareRows(KernelMapping &plan) {
           std::min<int64_t>(llvm::alignTo(rows.sharers, unit), llvm::alignDown(most, unit));
     rows.outerStep = rows.sharers % inner == 0 ? rows.sharers / inner : 0;
   }
-  rows.isResident = llvm::divideCeil(groups, rows.sharers) * rows.width <= kMostElements;
+  rows.isResident = rows.elementsOf(rows.sharers) <= kMostElements;
 }
 
 /// Shares rows whose elements are contiguous with those of neighboring rows only: a warp reads
