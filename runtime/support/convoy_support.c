@@ -3,6 +3,10 @@
 /* A thread pool for parallel loops. Threads start with the first loop. An idle thread spins for
    some microseconds, then sleeps.
 
+   Each thread begins with its own share of the iterations, the same part of each loop: a loop often
+   reads what the same part of an earlier one has written, which is in the cache of that core. A
+   thread without work takes chunks of the others' shares.
+
    Memory ordering, in terms of C11 atomics:
    * `holder` is a try-lock. Only the thread that holds it writes the non-atomic fields; releasing
    it publishes them to the next holder.
@@ -30,23 +34,30 @@
 enum {
   kMaxThreads = 256,
   kSpins = 2000, /* polls for work before sleeping, about 50 us */
-  kShares = 3, /* a chunk is this part of a thread's share of what is left: large chunks have better
-                  cache locality, and small ones at the end balance cores of different speed */
+  kParts = 3,    /* a chunk is this part of what is left of a share: large chunks have better cache
+                    locality, and small ones at the end balance cores of different speed */
+  kCacheLine = 64,
 };
 
 typedef void (*Body)(void *, int64_t, int64_t);
+
+/* The iterations of one thread that no thread has taken yet. */
+struct share {
+  _Alignas(kCacheLine) _Atomic int64_t next;
+  int64_t end;
+};
 
 static struct {
   _Atomic pid_t holder; /* process of the thread whose loop is running, 0 if none is */
   _Atomic int threads;  /* including the caller; 0 before the first loop */
   pid_t owner;          /* process that created the threads, which do not survive fork */
+  uint32_t first_epoch; /* `epoch` when it created them */
   pthread_t workers[kMaxThreads];
 
   Body body;
   void *environment;
-  int64_t end, pieces;
-  _Atomic int64_t next;
-  _Atomic uint32_t epoch; /* counts loops; workers wait for it to change */
+  struct share shares[kMaxThreads]; /* the caller's, then one for each worker */
+  _Atomic uint32_t epoch;           /* counts loops; workers wait for it to change */
   _Atomic int32_t sleepers;
   _Atomic int32_t active; /* workers that may be reading the fields above */
   _Atomic int open;       /* whether the fields above describe a loop */
@@ -83,20 +94,28 @@ static void futex_wake_all(_Atomic uint32_t *word) {
   syscall(SYS_futex, (uint32_t *)word, FUTEX_WAKE_PRIVATE, 1 << 30, NULL, NULL, 0);
 }
 
-static void run_chunks(void) {
-  int64_t first = atomic_load_explicit(&pool.next, memory_order_relaxed);
-  while (first < pool.end) {
-    int64_t last = first + (pool.end - first + pool.pieces - 1) / pool.pieces;
-    if (!atomic_compare_exchange_weak_explicit(&pool.next, &first, last, memory_order_relaxed,
+static void run_chunks(struct share *share) {
+  int64_t first = atomic_load_explicit(&share->next, memory_order_relaxed);
+  while (first < share->end) {
+    int64_t last = first + (share->end - first + kParts - 1) / kParts;
+    if (!atomic_compare_exchange_weak_explicit(&share->next, &first, last, memory_order_relaxed,
                                                memory_order_relaxed))
       continue; /* `first` is where the other thread's chunk ends */
     pool.body(pool.environment, first, last);
-    first = atomic_load_explicit(&pool.next, memory_order_relaxed);
+    first = atomic_load_explicit(&share->next, memory_order_relaxed);
   }
 }
 
+/* Runs the share of thread `self`, then what is left of the others'. */
+static void run_shares(int self) {
+  int threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
+  for (int i = 0; i < threads; ++i)
+    run_chunks(&pool.shares[(self + i) % threads]);
+}
+
 static void *work(void *argument) {
-  uint32_t seen = (uint32_t)(uintptr_t)argument;
+  int self = (int)(intptr_t)argument;
+  uint32_t seen = pool.first_epoch;
   for (;;) {
     int spins = 0;
     while (atomic_load_explicit(&pool.epoch, memory_order_acquire) == seen) {
@@ -114,7 +133,7 @@ static void *work(void *argument) {
     /* A late worker finds the loop closed; the caller waits only for workers that entered it. */
     atomic_fetch_add(&pool.active, 1);
     if (atomic_load(&pool.open))
-      run_chunks();
+      run_shares(self);
     atomic_fetch_sub(&pool.active, 1);
   }
 }
@@ -141,11 +160,12 @@ static void start(pid_t self) {
   atomic_store(&pool.active, 0);
   atomic_store(&pool.open, 0);
   atomic_store(&pool.stop, 0);
-  int wanted = wanted_threads(), made = 0;
-  uintptr_t seen = atomic_load(&pool.epoch);
-  while (made + 1 < wanted && pthread_create(&pool.workers[made], NULL, work, (void *)seen) == 0)
-    ++made;
-  atomic_store_explicit(&pool.threads, made + 1, memory_order_release);
+  pool.first_epoch = atomic_load(&pool.epoch);
+  int wanted = wanted_threads(), threads = 1;
+  while (threads < wanted &&
+         pthread_create(&pool.workers[threads - 1], NULL, work, (void *)(intptr_t)threads) == 0)
+    ++threads;
+  atomic_store_explicit(&pool.threads, threads, memory_order_release);
 }
 
 /* Workers run code of this library, so they end before it is unloaded. A thread may still run a
@@ -162,23 +182,21 @@ __attribute__((destructor)) static void stop(void) {
     pthread_join(pool.workers[i], NULL);
 }
 
-static int64_t pieces(void) {
-  int threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
-  return (int64_t)(threads ? threads : 1) * kShares;
-}
-
 /* Called by the holder. */
 static void run_on_all(Body body, void *environment, int64_t begin, int64_t end) {
+  int64_t threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
   pool.body = body;
   pool.environment = environment;
-  pool.end = end;
-  pool.pieces = pieces();
-  atomic_store_explicit(&pool.next, begin, memory_order_relaxed);
+  for (int64_t i = 0; i < threads; ++i) {
+    int64_t next = begin + (end - begin) * i / threads;
+    atomic_store_explicit(&pool.shares[i].next, next, memory_order_relaxed);
+    pool.shares[i].end = begin + (end - begin) * (i + 1) / threads;
+  }
   atomic_store(&pool.open, 1);
   atomic_fetch_add(&pool.epoch, 1);
   if (atomic_load(&pool.sleepers) > 0)
     futex_wake_all(&pool.epoch);
-  run_chunks();
+  run_shares(0);
   atomic_store(&pool.open, 0);
   for (int spins = 0; atomic_load(&pool.active) != 0;) {
     if (++spins < kSpins)
@@ -203,7 +221,9 @@ static void run_here(Body body, void *environment, int64_t begin, int64_t end) {
       return;
     }
     /* Another loop is running: run one chunk on this thread, then try again. */
-    int64_t last = begin + (end - begin + pieces() - 1) / pieces();
+    int64_t pieces = (int64_t)atomic_load_explicit(&pool.threads, memory_order_relaxed) * kParts;
+    pieces = pieces ? pieces : kParts;
+    int64_t last = begin + (end - begin + pieces - 1) / pieces;
     body(environment, begin, last);
     begin = last;
   }
