@@ -21,6 +21,11 @@ bool canKeepOrder(tcp::MatmulOp op, llvm::ArrayRef<int64_t> perm, const WeightVa
 /// dim, is computed from its input. Generated kernels on a GPU read either order as fast.
 bool staysChannelsFirst(mlir::Operation *pool, const WeightValues &weights);
 
+/// Adds elementwise ops before `conv` to `hoisted`. A transpose of the convolution's input can move
+/// before them, because only convolutions use their results, and moves no more bytes there.
+void findHoisted(tcp::ConvOpInterface conv, const WeightValues &weights,
+                 llvm::DenseSet<mlir::Operation *> &hoisted);
+
 /// The bytes of the tensors that are transposed if `value` is stored with `perm`, and each value
 /// that is computed from it alone keeps its order up to an op that requires the original one.
 /// Attention reads query, key and value in any order that keeps rows contiguous. Convolutions and
