@@ -98,12 +98,16 @@ Value Emitter::loadOne(unsigned number, const Indices &indices, int64_t lane) {
 
 Emitter::Lanes Emitter::loadVector(unsigned number, const Indices &indices, int64_t lane,
                                    int64_t width) {
-  const Buffer &buffer = *plan.operands[number].buffer;
+  return loadVector(*plan.operands[number].buffer, address(number, indices, lane), width);
+}
+
+Emitter::Lanes Emitter::loadVector(const Buffer &buffer, Value where, int64_t width,
+                                   llvm::MaybeAlign alignment) {
   Type type = buffer.type.getElementType();
-  auto vector =
-      vector::LoadOp::create(b, loc, VectorType::get({width}, type), argumentOf(buffer),
-                             ValueRange{address(number, indices, lane)},
-                             /*nontemporal=*/false, llvm::MaybeAlign(vectorAlignment(type, width)));
+  if (!alignment)
+    alignment = llvm::MaybeAlign(vectorAlignment(type, width));
+  auto vector = vector::LoadOp::create(b, loc, VectorType::get({width}, type), argumentOf(buffer),
+                                       where, /*nontemporal=*/false, alignment);
   Lanes values;
   for (int64_t i = 0; i < width; ++i)
     values.push_back(vector::ExtractOp::create(b, loc, vector, i));

@@ -178,11 +178,10 @@ bool Emitter::loadLanes(memref::LoadOp load, MutableArrayRef<LaneMapping> lanes)
     return false;
   const Buffer &buffer = captured[load.getMemRef()];
   cloneConstants(*load, lanes.front().mapping);
-  auto vector = vector::LoadOp::create(
-      b, load.getLoc(), VectorType::get({plan.lanes}, load.getType()), argumentOf(buffer),
-      ValueRange{address(load, buffer, lanes.front().mapping)}, /*nontemporal=*/false, alignment);
-  for (auto [i, lane] : llvm::enumerate(lanes))
-    lane.mapping.map(load.getResult(), vector::ExtractOp::create(b, load.getLoc(), vector, i));
+  Lanes values =
+      loadVector(buffer, address(load, buffer, lanes.front().mapping), plan.lanes, alignment);
+  for (auto [lane, value] : llvm::zip_equal(lanes, values))
+    lane.mapping.map(load.getResult(), value);
   return true;
 }
 

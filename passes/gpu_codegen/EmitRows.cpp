@@ -195,10 +195,7 @@ void RowEmitter::emit(Value thread) {
     isRow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, e.constant(count));
     index = arith::MinUIOp::create(b, loc, index, e.constant(count - 1));
   }
-  SmallVector<KernelLoop> loops(plan.parallel);
-  for (unsigned loop : plan.repeated)
-    loops[loop].size = 1;
-  row.parallel = e.delinearize(index, loops, 1);
+  row.parallel = e.delinearize(index, plan.loopsOverThreads(), 1);
   findWholeGroups();
   if (rows.isResident)
     resident = groupsFrom(sharer, rows.sharers - 1, rows.groupsOf(rows.sharers));

@@ -89,15 +89,9 @@ const RowEmitter::Lanes &RowEmitter::load(unsigned operand, Group &group) {
     values.assign(group.width, rowLoads.at(operand));
     return values;
   }
-  const Buffer &buffer = *plan.operands[operand].buffer;
-  Type type = buffer.type.getElementType();
   if (isRowVector(plan, operand, group.width)) {
-    auto vector =
-        vector::LoadOp::create(b, loc, VectorType::get({group.width}, type), e.argumentOf(buffer),
-                               ValueRange{address(operand, group.indices)}, /*nontemporal=*/false,
-                               llvm::MaybeAlign(vectorAlignment(type, group.width)));
-    for (int64_t lane = 0; lane < group.width; ++lane)
-      values.push_back(vector::ExtractOp::create(b, loc, vector, lane));
+    values =
+        e.loadVector(*plan.operands[operand].buffer, address(operand, group.indices), group.width);
   } else if (plan.reduction.back().steps[operand] == 0) {
     values.assign(group.width, loadOne(operand, group.indices));
   } else {

@@ -2,7 +2,6 @@
 
 // Emits the loads of runs (WindowRuns.h) in the unrolled iterations of a reduction.
 
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/gpu_codegen/Emitter.h"
 
 using namespace mlir;
@@ -42,14 +41,13 @@ Value Emitter::loadOfRun(const RunLoad &run, const IRMapping &mapping, int64_t l
     return known->second;
 
   memref::LoadOp load = run.load;
-  Location from = load.getLoc();
   const Buffer &buffer = captured[load.getMemRef()];
   const RunLoad::Group *group = llvm::find_if(run.groups, [&](const RunLoad::Group &each) {
     return offset >= each.begin && offset < each.begin + each.width;
   });
   if (group == run.groups.end()) {
     Value element =
-        memref::LoadOp::create(b, from, argumentOf(buffer), address(load, buffer, mapping),
+        memref::LoadOp::create(b, loc, argumentOf(buffer), address(load, buffer, mapping),
                                /*nontemporal=*/false, llvm::MaybeAlign());
     return runElements[place] = element;
   }
@@ -58,16 +56,10 @@ Value Emitter::loadOfRun(const RunLoad &run, const IRMapping &mapping, int64_t l
        llvm::zip_equal(load.getIndices().drop_back(), ArrayRef(buffer.strides).drop_back()))
     where = add(where, mul(mapping.lookup(index), stride));
   where = add(add(where, runStarts[number]), group->begin);
-  Type type = load.getType();
-  auto vector = vector::LoadOp::create(
-      b, from, VectorType::get({group->width}, type), argumentOf(buffer), ValueRange{where},
-      /*nontemporal=*/false, llvm::MaybeAlign(vectorAlignment(type, group->width)));
-  Lanes elements;
-  for (int64_t i = 0; i < group->width; ++i)
-    elements.push_back(vector::ExtractOp::create(b, from, vector, i));
+  Lanes elements = loadVector(buffer, where, group->width);
   // LLVM splits a load of which other vectors are made, as of the maximum of two neighbors, into
   // loads of 16 bits.
-  if (run.isShared && type.getIntOrFloatBitWidth() == 16)
+  if (run.isShared && load.getType().getIntOrFloatBitWidth() == 16)
     elements = moveWords(elements, /*everyTime=*/false);
   for (auto [i, element] : llvm::enumerate(elements)) {
     place.back() = group->begin + i;

@@ -115,11 +115,8 @@ Emitter::Lanes Emitter::applyEpilogue(ArrayRef<Value> results, const Indices &in
 
 /// Computes all iterations of the repeated loops before the first store, so that they share loads.
 void Emitter::emitRepeated(Value thread) {
-  SmallVector<KernelLoop> loops(plan.parallel);
-  for (unsigned loop : plan.repeated)
-    loops[loop].size = 1;
   Indices indices;
-  indices.parallel = delinearize(thread, loops, plan.lanes);
+  indices.parallel = delinearize(thread, plan.loopsOverThreads(), plan.lanes);
   SmallVector<int64_t> lanes = allLanes();
   auto enter = [&](int64_t iteration) {
     for (unsigned loop : plan.repeated) {

@@ -87,6 +87,9 @@ private:
   Lanes loadLanes(unsigned operand, const Indices &indices, llvm::ArrayRef<int64_t> activeLanes);
   /// A vector load of `width` contiguous elements, from that of `lane`.
   Lanes loadVector(unsigned operand, const Indices &indices, int64_t lane, int64_t width);
+  /// A vector load of `width` elements from `where`. By default they are aligned as a vector.
+  Lanes loadVector(const Buffer &buffer, mlir::Value where, int64_t width,
+                   llvm::MaybeAlign alignment = {});
   /// Copies an even number of 16-bit values by moves of 32-bit words that LLVM does not look into.
   /// If `everyTime`, equal moves are not merged.
   Lanes moveWords(llvm::ArrayRef<mlir::Value> values, bool everyTime);

@@ -152,6 +152,8 @@ struct KernelMapping {
       count *= parallel[loop].size;
     return count;
   }
+  /// The parallel loops; the repeated ones have one iteration.
+  llvm::SmallVector<KernelLoop> loopsOverThreads() const;
   /// Splits a parallel loop, so that each thread computes `count` neighboring iterations.
   void repeatPart(unsigned loop, int64_t count);
   /// Iterations of a parallel loop of which a thread has elements, if it has `lanes`.
@@ -205,9 +207,22 @@ bool isVectorAlong(const KernelMapping &plan, unsigned loop, unsigned operand, i
 /// `loop`.
 bool readsSame(const KernelMapping &plan, const KernelLoop &elements, const KernelLoop &loop);
 
-/// Threads compute neighboring iterations of loops whose indices are divided by a constant, if
-/// there are enough threads without them.
+/// Each thread computes all iterations of a loop that reads the same elements in each, as sums of
+/// products with different weights, if there are enough threads without it.
+void repeatForSharedReads(KernelMapping &plan);
+
+/// Each thread computes neighboring iterations of loops whose indices are divided by a constant, as
+/// those of resized images, if there are enough threads without them: they load many of the same
+/// elements.
 void repeatForSharedSteps(KernelMapping &plan);
+
+/// Threads that would store less than 16 bytes, because rows are not aligned, compute several
+/// iterations of a loop in which only addresses differ. They share the arithmetic on the other
+/// indices, as of padding, which would take more time than memory.
+void repeatForSharedIndices(KernelMapping &plan);
+
+/// Bytes of an element of the output that has the largest ones.
+int64_t widestOutput(const KernelMapping &plan);
 
 /// Chooses how many elements a thread of `plan`, whose loops and operands are set, computes; if
 /// they `mayShare`, which threads share a reduction; and if its iterations `mayMove` to other

@@ -4,7 +4,6 @@
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/common/ReductionShares.h"
 #include "passes/gpu_codegen/KernelMapping.h"
 #include "passes/gpu_codegen/WindowRuns.h"
@@ -92,8 +91,7 @@ static bool canHave(const KernelMapping &plan, int64_t lanes, bool mayMove) {
          plan.parallel[before].size % (lanes / last.size) == 0;
 }
 
-/// Bytes of an element of the output that has the largest ones.
-static int64_t widestOutput(const KernelMapping &plan) {
+int64_t widestOutput(const KernelMapping &plan) {
   int64_t widest = 1;
   for (const KernelOperand &output : ArrayRef(plan.operands).drop_front(plan.firstOutput))
     widest = std::max(widest, elementBytes(output.buffer->type.getElementType()));
@@ -224,53 +222,6 @@ static void transposeThroughTiles(KernelMapping &plan) {
     plan.tile = shorter < kLarge * 3 / 4 ? kSmall : kLarge;
     plan.lanes = chooseTileLanes(plan);
     return;
-  }
-}
-
-bool readsSame(const KernelMapping &plan, const KernelLoop &elements, const KernelLoop &loop) {
-  constexpr int64_t kMost = 16, kLeastSame = 3;
-  int64_t same = 0, other = 0;
-  for (int64_t input = 0; input < plan.numInputs; ++input)
-    if (plan.operands[input].buffer && plan.operands[input].isRead && elements.steps[input] != 0)
-      ++(loop.steps[input] == 0 ? same : other);
-  return loop.size > 1 && loop.size <= kMost && same >= kLeastSame && same >= kLeastSame * other;
-}
-
-/// Threads compute all iterations of a loop that reads the same elements in each, as sums of
-/// products with different weights, if there are enough threads without it.
-static void repeatForSharedReads(KernelMapping &plan) {
-  for (unsigned i = 0; i + 1 < plan.parallel.size(); ++i)
-    if (readsSame(plan, plan.parallel.back(), plan.parallel[i]) &&
-        plan.threads() / plan.parallel[i].size >= kEnoughThreads) {
-      plan.repeated = {i};
-      return;
-    }
-}
-
-/// Whether the index of a loop of `op` is only an index of loads.
-static bool isOnlyAddress(linalg::LinalgOp op, unsigned dim) {
-  return llvm::all_of(op.getBlock()->getOps<linalg::IndexOp>(), [&](linalg::IndexOp index) {
-    return index.getDim() != dim || llvm::all_of(index->getUsers(), llvm::IsaPred<memref::LoadOp>);
-  });
-}
-
-/// Threads that would store less than 16 bytes, because rows are not aligned, compute several
-/// iterations of a loop in which only addresses differ. They share the arithmetic on the other
-/// indices, as of padding, which would take more time than memory.
-static void repeatForSharedIndices(KernelMapping &plan) {
-  constexpr int64_t kMost = 4, kBytes = 16;
-  linalg::LinalgOp op = plan.op;
-  auto isBranch = [](Operation &inner) { return inner.getNumRegions() != 0; };
-  if (!op.hasIndexSemantics() || plan.padding || plan.epilogue || !plan.reduction.empty() ||
-      llvm::any_of(*op.getBlock(), isBranch))
-    return;
-  int64_t bytes = plan.lanes * widestOutput(plan);
-  for (int64_t i = int64_t(plan.parallel.size()) - 2; i >= 0; --i) {
-    const KernelLoop &loop = plan.parallel[i];
-    for (int64_t repeats = kMost; repeats > 1 && isOnlyAddress(op, loop.dim); repeats /= 2)
-      if (loop.size % repeats == 0 && bytes * repeats <= kBytes &&
-          plan.threads() / repeats >= kEnoughThreads)
-        return plan.repeatPart(i, repeats);
   }
 }
 

@@ -100,7 +100,7 @@ static void chooseWidth(KernelMapping &plan) {
 /// Threads compute all rows along a loop if most of what they read is the same for these rows, if
 /// it stays in registers, and if there are enough threads. Unaligned rows that read the same begin
 /// at the same place between groups.
-static void repeatForSharedReads(KernelMapping &plan) {
+static void repeatRowsForSharedReads(KernelMapping &plan) {
   constexpr int64_t kMostRegisters = 64;
   const RowMapping &rows = *plan.rows;
   int64_t groups = rows.groups(),
@@ -237,7 +237,7 @@ KernelMapping chooseRowMapping(const RowRegion &region) {
     plan.rows->outputs.push_back(each.isStored ? std::optional(operandOf(plan, each.output))
                                                : std::nullopt);
   chooseWidth(plan);
-  repeatForSharedReads(plan);
+  repeatRowsForSharedReads(plan);
   placeRows(plan);
   SmallVector<std::string> names = {"rows"};
   for (const RowOp &each : region.ops)
