@@ -183,5 +183,6 @@ CASES: Final = {
         lambda x: F.max_pool2d(x, 3, 2, 1), _images(64, 32), channels_last=True
     ),
     "mean of windows": Case(lambda x: F.avg_pool2d(x, 2), _images(64, 32)),
+    "mean of overlapping windows": Case(lambda x: F.avg_pool2d(x, 3, 1, 1), _images(64, 32)),
     "running sum of rows": Case(lambda x: x.cumsum(-1), _rows(1024)),
 }

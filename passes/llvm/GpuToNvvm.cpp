@@ -19,8 +19,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Passes.h"
+#include "passes/llvm/GpuQuotients.h"
 
 namespace convoy {
 #define GEN_PASS_DEF_GPUTONVVMPASS
@@ -63,70 +63,6 @@ struct ApproximateDivPattern : public ConvertOpToLLVMPattern<arith::DivFOp> {
   }
 };
 
-/// The approximate 2^x of a sum 2^x + c with a constant c of at least 1, or null.
-math::Exp2Op exponentialOf(arith::AddFOp sum) {
-  FloatAttr added;
-  if (!sum || !sum.getType().isF32() || !matchPattern(sum.getRhs(), m_Constant(&added)) ||
-      added.getValueAsDouble() < 1)
-    return nullptr;
-  auto power = sum.getLhs().getDefiningOp<math::Exp2Op>();
-  return power && arith::bitEnumContainsAll(power.getFastmath(), arith::FastMathFlags::afn)
-             ? power
-             : nullptr;
-}
-
-/// Computes the quotient q / (2^x + c) by the reciprocal that flushes subnormals, which takes an
-/// instruction instead of eight for the quotient. A quarter of any finite denominator has a normal
-/// reciprocal.
-void useReciprocal(arith::DivFOp op) {
-  constexpr double kQuarter = 0.25;
-  auto sum = op.getRhs().getDefiningOp<arith::AddFOp>();
-  FloatAttr added;
-  matchPattern(sum.getRhs(), m_Constant(&added));
-  ImplicitLocOpBuilder b(op.getLoc(), op);
-  auto constant = [&](double value) -> Value {
-    return arith::ConstantOp::create(b, b.getF32FloatAttr(static_cast<float>(value)));
-  };
-  Value quarter = constant(kQuarter);
-  Value denominator =
-      math::FmaOp::create(b, sum.getLhs(), quarter, constant(kQuarter * added.getValueAsDouble()));
-  Value reciprocal =
-      LLVM::CallIntrinsicOp::create(b, op.getType(), b.getStringAttr("llvm.nvvm.rcp.approx.ftz.f"),
-                                    denominator)
-          .getResult(0);
-  Value numerator = arith::MulFOp::create(b, op.getLhs(), quarter);
-  op.replaceAllUsesWith(arith::MulFOp::create(b, numerator, reciprocal).getResult());
-  op.erase();
-}
-
-/// Computes 2^x + c and quotients by it, as in sigmoid, swish and tanh, by instructions that flush
-/// subnormals: the sum is the same, and the power takes one instruction instead of four.
-void flushSubnormals(gpu::GPUModuleOp module) {
-  SmallVector<arith::DivFOp> quotients;
-  SmallVector<math::Exp2Op> powers;
-  module.walk([&](Operation *op) {
-    if (auto quotient = dyn_cast<arith::DivFOp>(op)) {
-      if (arith::bitEnumContainsAll(quotient.getFastmath(), arith::FastMathFlags::afn) &&
-          exponentialOf(quotient.getRhs().getDefiningOp<arith::AddFOp>()))
-        quotients.push_back(quotient);
-    } else if (auto power = dyn_cast<math::Exp2Op>(op)) {
-      if (llvm::all_of(power->getUsers(), [&](Operation *user) {
-            return exponentialOf(dyn_cast<arith::AddFOp>(user)) == power;
-          }))
-        powers.push_back(power);
-    }
-  });
-  llvm::for_each(quotients, useReciprocal);
-  for (math::Exp2Op power : powers) {
-    OpBuilder b(power);
-    power.replaceAllUsesWith(LLVM::CallIntrinsicOp::create(
-                                 b, power.getLoc(), power.getType(),
-                                 b.getStringAttr("llvm.nvvm.ex2.approx.ftz"), power.getOperand())
-                                 .getResult(0));
-    power.erase();
-  }
-}
-
 constexpr int64_t kLongestVector = 1024;
 
 } // namespace
@@ -156,7 +92,7 @@ void GpuToNvvmPass::runOnOperation() {
   if (math.wasInterrupted() || vectors.wasInterrupted())
     return signalPassFailure();
 
-  flushSubnormals(module);
+  convoy::simplifyQuotients(module);
   LowerToLLVMOptions options(&getContext(), DataLayout(module));
   options.useBarePtrCallConv = true;
   LLVMTypeConverter converter(&getContext(), options);

@@ -45,6 +45,37 @@ func.func @approximate(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {t
   return
 }
 
+// A quotient by a constant is a product with each of two parts of the reciprocal. A power of two and
+// a constant whose reciprocal is subnormal keep one instruction, and a variable keeps the division.
+
+// CHECK: .visible .entry constants_div_0(
+// CHECK-SAME: mul.rn.f32 \09[[REST:%r[0-9]+]], [[X:%r[0-9]+]], {{[^;]*}};\0A\09fma.rn.f32 \09[[Q:%r[0-9]+]], [[X]], {{[^;]*}}, [[REST]];\0A
+// CHECK-SAME: mul.rn.f32 \09{{%r[0-9]+}}, [[Q]], 0f3E800000;
+// CHECK: .visible .entry huge_div_0(
+// CHECK-SAME: div.rn.f32
+func.func @constants(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {tcp.target = "cuda"} {
+  %nine = arith.constant 9.0 : f32
+  %four = arith.constant 4.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : memref<1024xf32>) outs(%y : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %q = arith.divf %a, %nine : f32
+    %r = arith.divf %q, %four : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+func.func @huge(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {tcp.target = "cuda"} {
+  %huge = arith.constant 3.0e38 : f32
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : memref<1024xf32>) outs(%y : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %q = arith.divf %a, %huge : f32
+    linalg.yield %q : f32
+  }
+  return
+}
+
 // A sigmoid flushes subnormal powers, which one absorbs, and the reciprocal of a quarter of the sum,
 // which is never too large.
 
