@@ -65,19 +65,23 @@ def build(name: str):
             return torch.cat([y, y], 1)
 
     class Residual(nn.Module):
-        """A pooling before the sum makes the residual channels-last."""
+        """Channels are the last dim of the residual."""
 
         def __init__(self, layer: nn.Module) -> None:
             super().__init__()
             self.layer = layer
 
         def forward(self, x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-            y = torch.relu(self.layer(x) + nn.functional.max_pool2d(other, 2))
+            y = torch.relu(self.layer(x) + other.movedim(-1, 1))
             return torch.cat([y, y], 1)
 
     class Swish(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return x * torch.sigmoid(x)
+
+    class ChannelsLast(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.movedim(-1, 1)
 
     class Gate(nn.Module):
         """A layer times a function of another input, as squeeze-and-excitation and gated units."""
@@ -96,9 +100,11 @@ def build(name: str):
             return y * y
 
     torch.manual_seed(0)
+    # Without the pooling, a gate of one pixel would be in the original order.
+    pool = (ChannelsLast(), nn.MaxPool2d(2))
     module, shapes = {
         "bias_relu": (Twice(nn.Conv2d(64, 64, 3, padding=1), nn.ReLU()), [(8, 64, 28, 28)]),
-        "residual": (Residual(nn.Conv2d(64, 256, 1)), [(8, 64, 28, 28), (8, 256, 56, 56)]),
+        "residual": (Residual(nn.Conv2d(64, 256, 1)), [(8, 64, 28, 28), (8, 28, 28, 256)]),
         "no_bias": (Twice(nn.Conv2d(64, 128, 3, 2, 1, bias=False), nn.ReLU()), [(8, 64, 28, 28)]),
         # A pooling before it makes the image channels-last.
         "prologue": (
@@ -112,18 +118,17 @@ def build(name: str):
             [(8, 64, 28, 28)],
         ),
         "swish": (Twice(nn.Conv2d(64, 128, 1), Swish()), [(8, 64, 28, 28)]),
-        # Pooling before a function makes its input channels-last.
         "scale": (
-            Gate(nn.Conv2d(64, 64, 3, padding=1), nn.Sequential(nn.MaxPool2d(2), nn.Sigmoid())),
-            [(8, 64, 28, 28), (1, 64, 2, 2)],
+            Gate(nn.Conv2d(64, 64, 3, padding=1), nn.Sequential(*pool, nn.Sigmoid())),
+            [(8, 64, 28, 28), (1, 2, 2, 64)],
         ),
         "pixels": (
-            Gate(nn.Conv2d(64, 64, 3, padding=1), nn.MaxPool2d(2)),
-            [(8, 64, 28, 28), (8, 1, 56, 56)],
+            Gate(nn.Conv2d(64, 64, 3, padding=1), nn.Sequential(*pool)),
+            [(8, 64, 28, 28), (8, 56, 56, 1)],
         ),
         "gate": (
-            Gate(nn.Conv2d(64, 64, 3, padding=1), nn.Sequential(nn.MaxPool2d(2), nn.Sigmoid())),
-            [(8, 64, 28, 28), (8, 64, 2, 2)],
+            Gate(nn.Conv2d(64, 64, 3, padding=1), nn.Sequential(*pool, nn.Sigmoid())),
+            [(8, 64, 28, 28), (8, 2, 2, 64)],
         ),
         "gated": (Gate(nn.Linear(256, 512), nn.Tanh()), [(128, 256), (128, 512)]),
         "reversed": (Twice(nn.Linear(256, 512, bias=False), Reversed()), [(128, 256)]),
