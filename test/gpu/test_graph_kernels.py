@@ -339,19 +339,19 @@ def build(name: str):
         "stem_last_odd": (ChannelsLast(other_stem(3, 64, 4, 1, 0)), [(2, 57, 41, 3)]),
         # A pooling before it makes the image channels-last.
         "mean_resnet": (
-            nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
-            [(1, 2048, 14, 14)],
+            ChannelsLast(nn.AdaptiveAvgPool2d(1)),
+            [(1, 7, 7, 2048)],
         ),
         # Channels that fill no strip, pixels that fill no iteration; then few strips, shared by
         # clusters.
-        "mean_odd": (nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)), [(3, 72, 26, 22)]),
+        "mean_odd": (ChannelsLast(nn.AdaptiveAvgPool2d(1)), [(3, 13, 11, 72)]),
         "mean_large": (
-            nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
-            [(1, 32, 224, 224)],
+            ChannelsLast(nn.AdaptiveAvgPool2d(1)),
+            [(1, 112, 112, 32)],
         ),
         "mean_batch": (
-            nn.Sequential(nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1)),
-            [(32, 512, 14, 14)],
+            ChannelsLast(nn.AdaptiveAvgPool2d(1)),
+            [(32, 7, 7, 512)],
         ),
         "matmul_resnet": (Last(nn.Linear(2048, 1000)), [(1, 2048)]),
         "matmul_rows": (nn.Sequential(nn.Linear(512, 4096), nn.ReLU()), [(8, 512)]),
