@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Mapping, Sequence
+from ctypes import memset
 from typing import Any
 from weakref import WeakSet
 
@@ -20,7 +22,9 @@ from .artifact import Artifact
 from .errors import ArgumentError, ExecutionError
 from .host_arrays import aligned_copy, aligned_empty, from_numpy, host_array, logical, padded_copy
 from .interface import Interface, whole_interface
+from .known_tensors import KnownTensors
 from .program import POISON, Program
+from .torch_tensors import TorchTensors, results_of
 
 __all__ = ["CpuProgram", "Lanes"]
 
@@ -107,6 +111,8 @@ class CpuProgram(Program):
         # One tuple of the function, the weights' addresses and their arrays: a run that holds it
         # keeps the library and the weights alive. None when the program is closed.
         self._code: tuple[Any, Any, list[np.ndarray]] | None = (native.main, pointer_array([]), [])
+        self._tensors, self._known = TorchTensors(None), KnownTensors()
+        self._torch_results = results_of(self.outputs)
         _programs.add(self)
 
     def _run_arrays(
@@ -116,12 +122,32 @@ class CpuProgram(Program):
         interface: Interface | None = None,
     ) -> tuple[Any, ...]:
         library = library_of(arrays[0]) if arrays else "numpy"
+        if library == "torch" and library in sys.modules and interface is None:
+            tensors = self._run_tensors(arrays)
+            if tensors is not None:
+                return tensors
         outputs = self._results(arrays, interface)
         made = [
             from_numpy(library, array, spec)
             for array, spec in zip(outputs, self.outputs, strict=True)
         ]
         return tuple(made) if interface is None else _first_rows(made, interface)
+
+    def _run_tensors(self, tensors: Sequence[Any]) -> tuple[Any, ...] | None:
+        """Runs the model with PyTorch tensors that can be read in place. Returns None if one
+        cannot. DLPack takes two thirds of the time of a call of a small model."""
+        self._check_ready()
+        inputs = self._tensors.pointers(tensors, self.inputs, self._known)
+        if inputs is None or any(pointer % ALIGNMENT for pointer in inputs):
+            return None
+        results = self._tensors.empty(self._torch_results)
+        if results is None:
+            return None
+        outputs = [result.data_ptr() for result in results]
+        if any(pointer % ALIGNMENT for pointer in outputs):
+            return None  # not of PyTorch's own allocator
+        self._call(inputs, outputs)
+        return tuple(results)
 
     def run_numpy(
         self, *arrays: np.ndarray, interface: Interface | None = None
@@ -226,19 +252,20 @@ class CpuProgram(Program):
             got.pointer if copy is None else copy.ctypes.data
             for got, copy in zip(views, copies, strict=True)
         ]
-        sources, targets = (
-            pointer_array(inputs),
-            pointer_array([array.ctypes.data for array in outputs]),
-        )
-        lane = self._lanes.own()
+        self._call(inputs, [array.ctypes.data for array in outputs])
+
+    def _call(self, inputs: list[int], outputs: list[int]) -> None:
+        """Calls `convoy_main` with pointers of packed, 64-byte aligned buffers."""
+        sources, targets, lane = pointer_array(inputs), pointer_array(outputs), self._lanes.own()
         # `close` clears `_code` and then waits for this lock, so that a run either completes or
         # finds the program closed.
         with lane.lock:
             if (code := self._code) is None:
                 raise self._closed()
             if self._poison:
-                for array in (lane.arena, *outputs):
-                    array.reshape(-1).view(np.uint8).fill(POISON)
+                memset(lane.address, POISON, lane.arena.nbytes)
+                for pointer, spec in zip(outputs, self.outputs, strict=True):
+                    memset(pointer, POISON, spec.bytes)
             main, prepared, _keep = code
             status = main(None, sources, prepared, targets, lane.address)
         if status:

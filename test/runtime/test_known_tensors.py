@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from convoy_runtime.cuda.program.known_tensors import KnownTensors
+from convoy_runtime.known_tensors import KnownTensors
 
 torch = pytest.importorskip("torch")
 

@@ -115,14 +115,11 @@ def test_torch_tensors(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) ->
     made: list[object] = []
 
     class Tensor(Array):
-        layout, dtype, is_cuda, requires_grad = "strided", "torch.float32", True, False
+        layout, dtype, device, requires_grad = "strided", "torch.float32", "cuda:0", False
         shape = (3, 2)
 
         def stride(self) -> tuple[int, ...]:
             return self.array.strides
-
-        def get_device(self) -> int:
-            return 0
 
         def is_neg(self) -> bool:
             return False

@@ -87,21 +87,12 @@ def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Calla
     current = stream(program)
 
     class Tensor:
-        shape, dtype, layout, is_cuda, requires_grad = (
-            (2, 3),
-            "torch.float32",
-            "strided",
-            True,
-            False,
-        )
-        index, packed, negative = 0, True, False
+        shape, dtype, layout, device = (2, 3), "torch.float32", "strided", "cuda:0"
+        packed, requires_grad, negative = True, False, False
         exported: ClassVar[list[object]] = []
 
         def __init__(self, array: DeviceArray) -> None:
             self.array, self.stream = array, current
-
-        def get_device(self) -> int:
-            return self.index
 
         def is_contiguous(self) -> bool:
             return self.packed
@@ -141,15 +132,14 @@ def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Calla
         def check(self, *tensors: Tensor) -> bool:
             return self.kinds == [kind(tensor) for tensor in tensors]
 
-    kind = attrgetter(
-        "shape", "dtype", "layout", "is_cuda", "requires_grad", "index", "packed", "negative"
-    )
+    kind = attrgetter("shape", "dtype", "layout", "device", "requires_grad", "packed", "negative")
     torch.empty_strided = empty_strided  # type: ignore[attr-defined]
     torch._C = types.SimpleNamespace(  # type: ignore[attr-defined]
         _cuda_getCurrentRawStream=lambda index: current,
         _dynamo=types.SimpleNamespace(guards=types.SimpleNamespace(TensorGuards=TensorGuards)),
     )
     torch.cuda = types.SimpleNamespace(ExternalStream=lambda handle, device: handle)  # type: ignore[attr-defined]
+    torch.from_dlpack = lambda array: (Tensor(array), array.__dlpack__(stream=current))[0]  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch", torch)
 
     def make(**changes: Any) -> Any:
@@ -168,8 +158,8 @@ def torch_tensor(program: CudaProgram, monkeypatch: pytest.MonkeyPatch) -> Calla
         ({}, True),
         ({"shape": (3, 2)}, False),
         ({"dtype": "torch.float16"}, False),
-        ({"is_cuda": False}, False),
-        ({"index": 1}, False),
+        ({"device": "cpu"}, False),
+        ({"device": "cuda:1"}, False),
         ({"packed": False}, False),
         ({"requires_grad": True}, False),
         ({"layout": "sparse"}, False),
@@ -195,6 +185,29 @@ def test_packed_torch_tensors_bypass_dlpack(
     other = stream(program)
     program(x, stream=other)
     assert x.exported[-1] == other
+
+
+@pytest.mark.parametrize("interceptor", ["mode", "transform"])
+def test_results_are_imported_while_calls_are_intercepted(
+    program: CudaProgram, torch_tensor: Callable[..., Any], interceptor: str
+) -> None:
+    """`torch.empty_strided` would make a tensor without memory, or one of a traced graph."""
+    active: list[str] = []
+    inside = sys.modules["torch"]._C
+    inside._len_torch_dispatch_stack = lambda: active.count("mode")
+    inside._functorch = types.SimpleNamespace(
+        peek_interpreter_stack=lambda: object() if "transform" in active else None
+    )
+    x = torch_tensor()
+    plain = program(x)
+    active.append(interceptor)
+    y = program(x)
+    wait(program, x.stream)
+    assert type(y) is type(plain)
+    assert y.array is not plain.array
+    np.testing.assert_array_equal(peek(y.array), reference(X))
+    active.clear()
+    assert program(x).array is plain.array
 
 
 def test_negative_view_is_refused(program: CudaProgram, torch_tensor: Callable[..., Any]) -> None:

@@ -93,16 +93,15 @@ class ArrayExchange:
         Raises:
             CudaError: The device has too little memory.
         """
+        if library == "torch" and library in sys.modules:
+            tensors = self.libraries.tensors.empty(call.results)
+            if tensors is not None:
+                if stream != own:
+                    for tensor in tensors:
+                        self.libraries.record_stream(library, tensor, stream)
+                return tensors, [tensor.data_ptr() for tensor in tensors]
         arrays: list[Any] = []
         pointers: list[int] = []
-        if library == "torch" and library in sys.modules:
-            for each in call.results:
-                tensor = self.libraries.empty(*each)
-                if stream != own:
-                    self.libraries.record_stream(library, tensor, stream)
-                arrays.append(tensor)
-                pointers.append(tensor.data_ptr())
-            return arrays, pointers
         for spec in call.outputs:
             memory = self._pool.take(spec.bytes, stream)
             owner = Lease(self._pool, memory, stream)

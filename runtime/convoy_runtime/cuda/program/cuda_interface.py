@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 from convoy_runtime.interface import Interface
-from convoy_runtime.manifest import TensorSpec
-from convoy_runtime.strides import packed_strides
+from convoy_runtime.known_tensors import KnownTensors
+from convoy_runtime.torch_tensors import Result, results_of
 from convoy_runtime.value_types import value_type
 
 from .buffers import Buffers
-from .known_tensors import KnownTensors
 from .native_runs import NativeRuns, RunArrays
 
 __all__ = ["CudaInterface", "cuda_interface"]
@@ -23,12 +22,12 @@ class CudaInterface(Interface):
     Attributes:
         arrays: The windows of the arrays of a call.
         known: The inputs of earlier calls.
-        results: Shape, strides and dtype of each output, as PyTorch allocates them.
+        results: Each output as PyTorch allocates it.
     """
 
     arrays: RunArrays
     known: KnownTensors
-    results: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...]
+    results: tuple[Result, ...]
 
 
 def cuda_interface(runs: NativeRuns, buffers: Buffers, interface: Interface) -> CudaInterface:
@@ -51,10 +50,5 @@ def cuda_interface(runs: NativeRuns, buffers: Buffers, interface: Interface) -> 
         interface.windows,
         runs.arrays(inputs, outputs),
         KnownTensors(),
-        tuple((spec.shape, _strides(spec), spec.dtype) for spec in interface.outputs),
+        results_of(interface.outputs),
     )
-
-
-def _strides(spec: TensorSpec) -> tuple[int, ...]:
-    """The strides of a tensor as PyTorch allocates it, in which a dim of size 0 counts as 1."""
-    return spec.strides or packed_strides(tuple(max(1, size) for size in spec.shape))

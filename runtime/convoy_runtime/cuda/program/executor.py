@@ -191,7 +191,7 @@ class CudaProgram(LoadedProgram):
         the current stream of the first input's library."""
         libraries, specs = self._exchange.libraries, call.inputs
         if stream == own:
-            pointers = libraries.pointers(arrays, specs, call.known)
+            pointers = libraries.tensors.pointers(arrays, specs, call.known)
             if pointers is not None:
                 return pointers, arrays
         producer = libraries.producer_stream(stream)

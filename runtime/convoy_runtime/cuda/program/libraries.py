@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from convoy_runtime.arrays import library_of
+from convoy_runtime.cuda.driver.memory import DeviceArray
 from convoy_runtime.manifest import TensorSpec
 from convoy_runtime.strides import inverse_order
-
-from .known_tensors import KnownTensors
+from convoy_runtime.torch_tensors import TorchTensors
 
 __all__ = ["DLPACK_LEGACY_STREAM", "Libraries", "hand_over", "has_strides"]
 
@@ -22,12 +22,15 @@ DLPACK_LEGACY_STREAM = 1
 
 
 class Libraries:
-    """The array libraries, for the GPU `index`."""
+    """The array libraries, for the GPU `index`.
+
+    Attributes:
+        tensors: PyTorch's tensors on the GPU.
+    """
 
     def __init__(self, index: int) -> None:
         self._index = index
-        #: The torch.device, once torch is used.
-        self._device: Any = None
+        self.tensors = TorchTensors(index)
 
     def stream_of(self, library: str) -> int:
         """Returns the handle of the library's current stream; 0 for other libraries."""
@@ -53,56 +56,6 @@ class Libraries:
 
         return of
 
-    def pointers(
-        self, arrays: Sequence[Any], specs: Sequence[TensorSpec], known: KnownTensors
-    ) -> list[int] | None:
-        """The pointers of torch tensors that match their specs.
-
-        Args:
-            arrays: The inputs of a call.
-            specs: Their specs.
-            known: Tensors that matched these specs in earlier calls.
-
-        Returns:
-            The pointers, or None if one array is not such a tensor. Others are imported by DLPack,
-            which takes several microseconds in torch.
-        """
-        if len(arrays) != len(specs):
-            return None
-        # Not a method of `known`: this runs before each launch.
-        for check in known.checks:
-            if check(*arrays):
-                found = [array.data_ptr() for array in arrays]
-                if 0 not in found:
-                    return found
-        torch = sys.modules.get("torch")
-        if torch is None:
-            return None
-        index, tensor = self._index, getattr(torch, "Tensor", None)
-        found = []
-        # A `zip` with `strict` takes 0.4 us, as long as a third of the checks of a tensor.
-        for place, array in enumerate(arrays):
-            spec = specs[place]
-            if (
-                type(array) is not tensor
-                or array.layout is not torch.strided
-                or array.shape != spec.shape
-                or array.dtype is not getattr(torch, spec.dtype)
-                or not array.is_cuda
-                or array.get_device() != index
-                or (array.stride() != spec.strides if spec.strides else not array.is_contiguous())
-                or array.requires_grad
-                or array.is_neg()
-            ):
-                return None
-            pointer = array.data_ptr()
-            if not pointer and spec.bytes:
-                # A tensor of a tracer, which DLPack's path refuses.
-                return None
-            found.append(pointer)
-        known.add(arrays)
-        return found
-
     def stored(self, library: str, array: Any, spec: TensorSpec) -> Any:
         """Returns the array by its library as the packed array in memory that `spec` describes;
         None if the library is unknown."""
@@ -114,15 +67,6 @@ class Libraries:
         array = array if order is None else array.transpose(order)
         # Arrays of jax are packed.
         return sys.modules["cupy"].ascontiguousarray(array) if library == "cupy" else array
-
-    def empty(self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: str) -> Any:
-        """Returns a new tensor from torch's allocator."""
-        torch = sys.modules["torch"]
-        if self._device is None:
-            self._device = torch.device("cuda", self._index)
-        # Takes two thirds of the time of torch.empty with the name of a device, with tensors on
-        # the CPU.
-        return torch.empty_strided(shape, strides, dtype=getattr(torch, dtype), device=self._device)
 
     def record_stream(self, library: str, array: Any, stream: int) -> None:
         """Calls torch's `record_stream`, unless `stream` is torch's current stream."""
@@ -140,7 +84,9 @@ def has_strides(library: str) -> bool:
 def hand_over(library: str, arrays: Sequence[Any], specs: Sequence[TensorSpec]) -> tuple[Any, ...]:
     """Returns results as arrays of the first input's library. Must be called after the run is
     enqueued, because the library makes its stream wait for it."""
-    if library not in ("jax", "cupy"):
+    # Those for PyTorch are its tensors, unless a mode of it gets its calls.
+    is_made = library == "torch" and not (arrays and type(arrays[0]) is DeviceArray)
+    if is_made or library not in ("jax", "cupy", "torch"):
         return tuple(arrays)
     module = sys.modules.get("jax.numpy" if library == "jax" else library)
     if module is None:
