@@ -84,6 +84,10 @@ def qr(a: torch.Tensor, mode: str = "reduced") -> tuple[torch.Tensor, torch.Tens
     lines = [] if count else [a[..., :0, :]]
     for k in range(count):
         x = rest[..., :, :1]
+        # A reflection does not depend on the size of the column, whose squares may be too small or
+        # too large for the type.
+        largest = x.abs().amax(-2, keepdim=True)
+        x = x / torch.where(largest > 0, largest, 1)
         first, norm = x[..., :1, :], torch.linalg.vector_norm(x, dim=-2, keepdim=True)
         below = x[..., 1:, :].abs().sum(-2, keepdim=True)
         beta = torch.where(first < 0, norm, -norm)
