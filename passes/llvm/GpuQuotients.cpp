@@ -13,10 +13,10 @@ using namespace mlir;
 namespace {
 
 /// Computes the quotient x / c by a constant c as x * high + x * low, where high + low is 1 / c to
-/// 48 bits. The error is at most 0.5000005 units in the last place, unless the result is below
-/// 2^-98, and the quotient by an integer below 2^20 is the correctly rounded one. `high` is rounded
-/// toward zero, so that the products with an infinity have the same sign. Division takes eight
-/// instructions and a branch.
+/// 48 bits. Unless the result is below 2^-98, the quotient by an integer below 2^20 is correctly
+/// rounded, and the error of any other is at most 0.5000005 units in the last place. `high` is
+/// rounded toward zero, so that the products with an infinity have the same sign. A division takes
+/// eight instructions and a branch.
 void divideByConstant(arith::DivFOp op) {
   constexpr double kLargest = 0x1p60;
   FloatAttr attribute;
