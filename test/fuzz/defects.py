@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from typing import Any
@@ -55,12 +56,12 @@ def relu_raises() -> None:
 def outputs_are_zero() -> None:
     from convoy_runtime.cpu import CpuProgram
 
-    if not hasattr(CpuProgram, "run_before"):
-        CpuProgram.run_before = CpuProgram._run  # type: ignore[attr-defined]
+    if not hasattr(CpuProgram, "call_before"):
+        CpuProgram.call_before = CpuProgram._call  # type: ignore[attr-defined]
 
-        def run(self: Any, views: Any, outputs: Any) -> None:
-            self.run_before(views, outputs)
-            for output in outputs:
-                output[...] = 0
+        def call(self: Any, inputs: Any, outputs: Any) -> None:
+            self.call_before(inputs, outputs)
+            for pointer, spec in zip(outputs, self.outputs, strict=True):
+                ctypes.memset(pointer, 0, spec.bytes)
 
-        CpuProgram._run = run  # type: ignore[method-assign]
+        CpuProgram._call = call  # type: ignore[method-assign]
