@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from ctypes import memset
@@ -122,7 +121,7 @@ class CpuProgram(Program):
         interface: Interface | None = None,
     ) -> tuple[Any, ...]:
         library = library_of(arrays[0]) if arrays else "numpy"
-        if library == "torch" and library in sys.modules and interface is None:
+        if library == "torch" and interface is None:
             tensors = self._run_tensors(arrays)
             if tensors is not None:
                 return tensors

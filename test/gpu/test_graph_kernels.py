@@ -337,22 +337,12 @@ def build(name: str):
         "stem_odd": (other_stem(3, 40, (5, 3), 1, 1), [(3, 3, 61, 83)]),
         "stem_odd_batch": (other_stem(1, 64, 5, 2, 1), [(45, 1, 67, 66)]),
         "stem_last_odd": (ChannelsLast(other_stem(3, 64, 4, 1, 0)), [(2, 57, 41, 3)]),
-        # A pooling before it makes the image channels-last.
-        "mean_resnet": (
-            ChannelsLast(nn.AdaptiveAvgPool2d(1)),
-            [(1, 7, 7, 2048)],
-        ),
+        "mean_resnet": (ChannelsLast(nn.AdaptiveAvgPool2d(1)), [(1, 7, 7, 2048)]),
         # Channels that fill no strip, pixels that fill no iteration; then few strips, shared by
         # clusters.
         "mean_odd": (ChannelsLast(nn.AdaptiveAvgPool2d(1)), [(3, 13, 11, 72)]),
-        "mean_large": (
-            ChannelsLast(nn.AdaptiveAvgPool2d(1)),
-            [(1, 112, 112, 32)],
-        ),
-        "mean_batch": (
-            ChannelsLast(nn.AdaptiveAvgPool2d(1)),
-            [(32, 7, 7, 512)],
-        ),
+        "mean_large": (ChannelsLast(nn.AdaptiveAvgPool2d(1)), [(1, 112, 112, 32)]),
+        "mean_batch": (ChannelsLast(nn.AdaptiveAvgPool2d(1)), [(32, 7, 7, 512)]),
         "matmul_resnet": (Last(nn.Linear(2048, 1000)), [(1, 2048)]),
         "matmul_rows": (nn.Sequential(nn.Linear(512, 4096), nn.ReLU()), [(8, 512)]),
         "matmul_residual": (Residual(nn.Linear(4096, 512)), [(3, 4096), (3, 512)]),
