@@ -5,6 +5,7 @@ arrays."""
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import itertools
 import sys
@@ -193,22 +194,6 @@ class _DLManagedTensor(ctypes.Structure):
 #: Exported tensors by address: the structure, its dims, and the array that owns the memory.
 _exported: dict[int, tuple[Any, ...]] = {}
 
-
-def _forget(address: int) -> None:
-    _exported.pop(address, None)
-
-
-def _forget_unused(capsule: int) -> None:
-    # A consumer renames the capsule and calls the deleter.
-    if _is_valid(capsule, b"dltensor"):
-        _forget(_get_pointer(capsule, b"dltensor"))
-
-
-# Consumers call the deleter from any thread, with or without the GIL. CFUNCTYPE acquires it.
-_safe_deleter = ctypes.CFUNCTYPE(None, c_void_p)(_forget)
-_destructor_type = ctypes.PYFUNCTYPE(None, c_void_p)
-_destructor = _destructor_type(_forget_unused)
-
 _new = ctypes.PYFUNCTYPE(py_object, c_void_p, c_char_p, c_void_p)(
     ("PyCapsule_New", ctypes.pythonapi)
 )
@@ -221,6 +206,41 @@ _get_pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(
 )
 
 
+def _forget(address: int) -> None:
+    _exported.pop(address, None)
+
+
+def _forget_unused(
+    capsule: int,
+    is_valid: Callable[[int, bytes], int] = _is_valid,
+    get_pointer: Callable[[int, bytes], int] = _get_pointer,
+    exported: dict[int, tuple[Any, ...]] = _exported,
+) -> None:
+    """Forgets the tensor of a capsule that no consumer has renamed; one that has calls the deleter.
+    The functions are arguments, as the interpreter clears a module before the last capsules."""
+    if is_valid(capsule, b"dltensor"):
+        exported.pop(get_pointer(capsule, b"dltensor"), None)
+
+
+# Consumers call the deleter from any thread, with or without the GIL. CFUNCTYPE acquires it.
+_safe_deleter = ctypes.CFUNCTYPE(None, c_void_p)(_forget)
+_destructor_type = ctypes.PYFUNCTYPE(None, c_void_p)
+_destructor = _destructor_type(_forget_unused)
+_deleter: c_void_p | None = ctypes.cast(_safe_deleter, c_void_p)
+
+
+@atexit.register
+def _leave_exported() -> None:
+    """Leaves tensors that libraries still have when the interpreter ends. They release the last
+    ones after it has freed the code of the deleter; DLPack allows tensors that have none."""
+    global _deleter
+    _deleter = None
+    for managed, *_ in list(_exported.values()):
+        managed.deleter = None
+    for kept in (_exported, _destructor):
+        ctypes.pythonapi.Py_IncRef(py_object(kept))
+
+
 def _export(array: DeviceArray) -> Any:
     rank = len(array.shape)
     shape = (c_int64 * max(1, rank))(*array.shape)
@@ -228,7 +248,7 @@ def _export(array: DeviceArray) -> Any:
     code, bits = DTYPES[array.dtype].dlpack
     pointers = ctypes.cast(shape, POINTER(c_int64)), ctypes.cast(strides, POINTER(c_int64))
     tensor = DLTensor(array.pointer, CUDA, array._index, rank, code, bits, 1, *pointers, 0)
-    managed = _DLManagedTensor(tensor, None, ctypes.cast(_safe_deleter, c_void_p))
+    managed = _DLManagedTensor(tensor, None, _deleter)
     address = ctypes.addressof(managed)
     _exported[address] = (managed, shape, strides, array)
     return _new(address, b"dltensor", ctypes.cast(_destructor, c_void_p))
