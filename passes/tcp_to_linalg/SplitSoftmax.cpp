@@ -2,7 +2,8 @@
 
 // Divides the sums of exponentials of long rows, as in a softmax, a log softmax and a logarithm of
 // a sum of exponentials. Each part has its own maximum, so the maximum of a row and its sum read
-// the row once (Milakov and Gimelshein, "Online normalizer calculation for softmax").
+// the row once (Milakov and Gimelshein, "Online normalizer calculation for softmax"). Sums of short
+// rows stay as they are.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
@@ -104,6 +105,7 @@ private:
 /// is a part.
 struct Exponentials {
   ReduceSumOp sum;
+  ExpOp exponential;
   SubOp difference;
   ReduceMaxOp top;
 };
@@ -167,7 +169,7 @@ static std::optional<Exponentials> matchExponentials(ReduceSumOp sum) {
   ReduceMaxOp top = maximumIn(start, input, dim);
   if (!top || shapeOf(top) != shapeOf(start))
     return std::nullopt;
-  return Exponentials{sum, difference, top};
+  return Exponentials{sum, exponential, difference, top};
 }
 
 /// The maximum and the sum of a row from those of its parts. An infinite maximum of a part is
@@ -231,8 +233,13 @@ void TcpSplitSoftmaxPass::runOnStaticShapes() {
   getOperation().walk([&](ReduceSumOp op) { sums.push_back(op); });
   for (ReduceSumOp sum : sums)
     if (std::optional<Exponentials> found = matchExponentials(sum)) {
-      Rows rows(found->difference.getLhs(), sum.getDims().front());
+      Value input = found->difference.getLhs();
+      Rows rows(input, sum.getDims().front());
+      // The differences are at most zero, and the sum is at least one, so that it has an error of a
+      // few units of f32 with approximate exponentials as well.
       if (std::optional<int64_t> part = rows.part())
         divide(*found, rows, *part);
+      else if (beforeCast(input) != input && found->exponential->hasOneUse())
+        found->exponential->setAttr(kNarrowAttr, UnitAttr::get(&getContext()));
     }
 }

@@ -68,6 +68,43 @@ func.func @stays(%many: tensor<64x65536xf16>, %short: tensor<2x16384xf16>, %prim
   return %0, %1, %2, %3 : tensor<64x65536xf16>, tensor<2x16384xf16>, tensor<2x50021xf16>, tensor<65536x2xf16>
 }
 
+// The sum of exponentials of short rows that come from f16 is approximate.
+// CHECK-LABEL: func.func @short
+// CHECK: tcp.exp %{{.*}} {tcp.narrow}
+// CHECK: return
+func.func @short(%arg0: tensor<8x1000xf16>) -> tensor<8x1xf32> attributes {tcp.target = "cuda"} {
+  %x = tcp.cast %arg0 : tensor<8x1000xf16> -> tensor<8x1000xf32>
+  %m = tcp.reduce_max %x {dims = array<i64: 1>} : tensor<8x1000xf32> -> tensor<8x1xf32>
+  %z = tcp.sub %x, %m : tensor<8x1000xf32>, tensor<8x1xf32> -> tensor<8x1000xf32>
+  %e = tcp.exp %z : tensor<8x1000xf32> -> tensor<8x1000xf32>
+  %s = tcp.reduce_sum %e {dims = array<i64: 1>} : tensor<8x1000xf32> -> tensor<8x1xf32>
+  return %s : tensor<8x1xf32>
+}
+
+// It is not if another op reads the exponentials, or if the rows come from f32.
+// CHECK-LABEL: func.func @read_elsewhere
+// CHECK-NOT: tcp.narrow
+// CHECK: return
+func.func @read_elsewhere(%arg0: tensor<8x1000xf16>) -> (tensor<8x1xf32>, tensor<8x1000xf32>) attributes {tcp.target = "cuda"} {
+  %x = tcp.cast %arg0 : tensor<8x1000xf16> -> tensor<8x1000xf32>
+  %m = tcp.reduce_max %x {dims = array<i64: 1>} : tensor<8x1000xf32> -> tensor<8x1xf32>
+  %z = tcp.sub %x, %m : tensor<8x1000xf32>, tensor<8x1xf32> -> tensor<8x1000xf32>
+  %e = tcp.exp %z : tensor<8x1000xf32> -> tensor<8x1000xf32>
+  %s = tcp.reduce_sum %e {dims = array<i64: 1>} : tensor<8x1000xf32> -> tensor<8x1xf32>
+  return %s, %e : tensor<8x1xf32>, tensor<8x1000xf32>
+}
+
+// CHECK-LABEL: func.func @short_f32
+// CHECK-NOT: tcp.narrow
+// CHECK: return
+func.func @short_f32(%x: tensor<8x1000xf32>) -> tensor<8x1xf32> attributes {tcp.target = "cuda"} {
+  %m = tcp.reduce_max %x {dims = array<i64: 1>} : tensor<8x1000xf32> -> tensor<8x1xf32>
+  %z = tcp.sub %x, %m : tensor<8x1000xf32>, tensor<8x1xf32> -> tensor<8x1000xf32>
+  %e = tcp.exp %z : tensor<8x1000xf32> -> tensor<8x1000xf32>
+  %s = tcp.reduce_sum %e {dims = array<i64: 1>} : tensor<8x1000xf32> -> tensor<8x1xf32>
+  return %s : tensor<8x1xf32>
+}
+
 // The maximum is of another tensor, or of another dim.
 // CHECK-LABEL: func.func @other_maximum
 // CHECK-NOT: tcp.reshape
