@@ -484,6 +484,15 @@ _add(
     lambda x: F.avg_pool2d(x, 2, 4, ceil_mode=True),
     (1, 1, 7, 9),
 )
+for _name, _window in (
+    ("one", lambda x: F.avg_pool2d(x, 40, ceil_mode=True)),
+    ("pad", lambda x: F.avg_pool2d(x, (40, 2), 40, (3, 1), ceil_mode=True)),
+    ("exclude", lambda x: F.avg_pool2d(x, 40, 40, 3, ceil_mode=True, count_include_pad=False)),
+    ("divisor", lambda x: F.avg_pool2d(x, 40, 40, 3, ceil_mode=True, divisor_override=7)),
+    ("max", lambda x: F.max_pool2d(x, (2, 40), (1, 40), (1, 3), ceil_mode=True)),
+    ("indices", lambda x: F.max_pool2d(x, 40, 40, 3, ceil_mode=True, return_indices=True)),
+):
+    _add(f"pool2d_beyond_{_name}", _window, (2, 3, 5, 7))
 _add("adaptive_avg_pool2d_even", lambda x: F.adaptive_avg_pool2d(x, (2, 3)), (2, 3, 8, 6))
 _add("adaptive_max_pool2d_even", lambda x: F.adaptive_max_pool2d(x, (2, 3)), (2, 3, 8, 6))
 _add("adaptive_avg_pool2d_keep", lambda x: F.adaptive_avg_pool2d(x, (None, 3)), (2, 3, 8, 7))

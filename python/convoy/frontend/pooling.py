@@ -58,6 +58,8 @@ def _max_window(
     kernel = per_dim(kernel, rank)
     stride = per_dim(stride, rank) if stride else kernel
     padding, dilation = per_dim(padding, rank), per_dim(dilation, rank)
+    if all(each == 1 for each in dilation):
+        kernel = _within(x, result, kernel, padding)
     window = [d * (k - 1) + 1 for d, k in zip(dilation, kernel, strict=True)]
     beyond = _beyond(x, result, window, stride, padding)
     high = [pad + more for pad, more in zip(padding, beyond, strict=True)]
@@ -102,6 +104,7 @@ def avg_pool(b: Builder, call: Call) -> ir.Value:
     kernel = per_dim(kernel, rank)
     stride = per_dim(stride, rank) if stride else kernel
     padding = per_dim(padding, rank)
+    kernel = _within(type_of(x), call.result, kernel, padding)
     y = b.emit(
         tcp.AvgPoolOp,
         _batched(call.result, rank),
@@ -125,6 +128,7 @@ def avg_pool_backward(b: Builder, call: Call) -> ir.Value:
     kernel = per_dim(kernel, rank)
     stride = per_dim(stride, rank) if stride else kernel
     padding = per_dim(padding, rank)
+    kernel = _within(type_of(x), type_of(gradient), kernel, padding)
     g = b.wide(b.with_rank(gradient, rank + 2))
     sizes, places = type_of(x).shape[-rank:], type_of(g).shape[-rank:]
     counts = [[divisor]] + [[1]] * (rank - 1)
@@ -200,6 +204,16 @@ def _sum_windows(
         count_include_pad=True,
         divisor=1,
     )
+
+
+def _within(
+    x: TensorType, result: TensorType, kernel: Sequence[int], padding: Sequence[int]
+) -> list[int]:
+    """The kernel without what is beyond the padded input if there is one window along a dim, as in
+    a mean of images with `AvgPool2d(2560, ceil_mode=True)`."""
+    rank = len(kernel)
+    sizes = zip(x.shape[-rank:], result.shape[-rank:], kernel, padding, strict=True)
+    return [min(k, size + 2 * pad) if out == 1 else k for size, out, k, pad in sizes]
 
 
 def _beyond(
