@@ -156,12 +156,14 @@ def _softplus(b: Builder, z: ir.Value) -> ir.Value:
 
 @converts("aten.mish")
 def mish(b: Builder, call: Call) -> ir.Value:
-    """x * tanh(log(1 + exp(x))). Where the logarithm has few digits, the result is close to 0."""
-    x = call.args[0]
-    tail = b.unary(tcp.ExpOp, b.unary(tcp.NegOp, b.unary(tcp.AbsOp, x)))
-    above = b.clamp(x, 0, None)
-    log = b.unary(tcp.LogOp, b.binary_scalar(tcp.AddOp, tail, 1))
-    return b.binary(tcp.MulOp, x, b.unary(tcp.TanhOp, b.binary(tcp.AddOp, above, log)))
+    """x * tanh(log(1 + exp(x))). The tangent is s / (s + u) with t = exp(-|x|): for negative x, s
+    is t^2 + 2 t and u is 2; otherwise, both divided by exp(2 x), s is 1 + 2 t and u is 2 t^2."""
+    x = Expression(b, call.args[0])
+    t = (-x.abs()).exp()
+    is_negative = x < 0.0
+    s = (t * (t + 2.0)).where(is_negative, 2.0 * t + 1.0)
+    u = (2.0 * t * t).replaced(is_negative, 2.0)
+    return (x * s / (s + u)).value
 
 
 @converts("aten.prelu")

@@ -32,6 +32,7 @@ _FUNCTIONS: dict[str, tuple[Callable[[Tensor], Tensor], float, float, float]] = 
     "log1p": (torch.log1p, -0.99, 10.0, 0.0),
     "log2": (torch.log2, 1e-3, 1e6, 0.0),
     "sigmoid": (torch.sigmoid, -87.0, 20.0, 0.0),
+    "mish": (torch.nn.functional.mish, -80.0, 80.0, 0.0),
     "silu": (torch.nn.functional.silu, -80.0, 80.0, 0.0),
     "sinc": (torch.sinc, -0.9, 0.9, 0.0),
     "sinh": (torch.sinh, -80.0, 80.0, 0.0),
