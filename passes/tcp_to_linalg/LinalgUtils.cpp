@@ -38,7 +38,8 @@ void allowApproximation(Operation *op, Block *body, Type elementType) {
   if (!isCuda(op) || !isNarrow)
     return;
   for (Operation &inner : *body)
-    if (isa<arith::DivFOp, math::ExpOp, math::ExpM1Op, math::TanhOp, math::ErfOp>(inner))
+    if (isa<arith::DivFOp, math::ExpOp, math::ExpM1Op, math::TanhOp, math::ErfOp, math::LogOp,
+            math::PowFOp>(inner))
       inner.setAttr("fastmath",
                     arith::FastMathFlagsAttr::get(inner.getContext(), arith::FastMathFlags::afn));
 }

@@ -35,6 +35,23 @@ func.func @approximate(%x: f32) -> f32 attributes {tcp.target = "cuda"} {
   return %3 : f32
 }
 
+// Logarithms have an approximate quotient, and powers are computed in f32.
+
+// CHECK-LABEL: func.func @approximate_power
+// CHECK-NOT: f64
+// CHECK: arith.divf {{.*}} fastmath<afn> : f32
+// CHECK-NOT: f64
+// CHECK: arith.divf {{.*}} fastmath<afn> : f32
+// CHECK-NOT: f64
+// CHECK: math.exp2 {{.*}} fastmath<afn> : f32
+// CHECK-NOT: f64
+// CHECK: return
+func.func @approximate_power(%x: f32, %y: f32) -> f32 attributes {tcp.target = "cuda"} {
+  %0 = math.log %x fastmath<afn> : f32
+  %1 = math.powf %0, %y fastmath<afn> : f32
+  return %1 : f32
+}
+
 // f64 has no such instruction.
 
 // CHECK-LABEL: func.func @double
