@@ -1191,11 +1191,13 @@ def ExpandMathPass : Pass<"convoy-expand-math", "::mlir::func::FuncOp"> {
   let summary = "expand transcendental functions";
   let description = [{
     `math.exp expm1 log tanh erf sin cos powf` of f32 and f64 become arithmetic and bit operations,
-    so that loops vectorize and need no libm or libdevice. With the flag `afn`, `exp expm1 tanh erf`
-    of f32 use `math.exp2`, an instruction of the GPU. The other `math` ops (`sqrt`, `floor`, `ceil`,
+    so that loops vectorize and need no libm or libdevice. With the flag `afn`, `exp expm1 tanh erf
+    powf` of f32 use `math.exp2`, an instruction of the GPU. In cuda functions, `sin cos` of f32 have a
+    branch for small numbers. The other `math` ops (`sqrt`, `floor`, `ceil`,
     `roundeven`, `absf`, `copysign`) have instructions on both targets.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 //===-- plan -------------------------------------------------------------------------------------------------------------===//

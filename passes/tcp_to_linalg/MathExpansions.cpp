@@ -12,6 +12,7 @@
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "passes/tcp_to_linalg/LinalgUtils.h"
 #include "passes/tcp_to_linalg/Number.h"
 #include "passes/tcp_to_linalg/Patterns.h"
 #include "passes/tcp_to_linalg/SineCosine.h"
@@ -321,6 +322,8 @@ template <typename Op, typename Expand> struct ExpandPattern : public OpRewriteP
     if constexpr (std::is_same_v<Op, math::PowFOp>)
       rewriter.replaceOp(
           op, expand({&builder, op.getLhs()}, {&builder, op.getRhs()}, isApproximate).value);
+    else if constexpr (std::is_same_v<Op, math::SinOp> || std::is_same_v<Op, math::CosOp>)
+      rewriter.replaceOp(op, expand({&builder, op.getOperand()}, isCuda(op)).value);
     else if constexpr (std::is_same_v<Op, math::ExpOp>)
       rewriter.replaceOp(op,
                          expand({&builder, op.getOperand()}, isApproximate, isOnlyAdded(op)).value);
@@ -352,8 +355,8 @@ void convoy::populateMathExpansionPatterns(RewritePatternSet &patterns) {
     return isApproximate ? approximateTanh(x) : tanh(x);
   });
   add<math::ErfOp>(patterns, [](Number x, bool isApproximate) { return erf(x, isApproximate); });
-  add<math::SinOp>(patterns, [](Number x) { return sinOrCos(x, 0); });
-  add<math::CosOp>(patterns, [](Number x) { return sinOrCos(x, 1); });
+  add<math::SinOp>(patterns, [](Number x, bool onGpu) { return sinOrCos(x, 0, onGpu); });
+  add<math::CosOp>(patterns, [](Number x, bool onGpu) { return sinOrCos(x, 1, onGpu); });
   add<math::PowFOp>(
       patterns, [](Number x, Number y, bool isApproximate) { return pow(x, y, isApproximate); });
 }

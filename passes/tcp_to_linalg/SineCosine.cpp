@@ -3,6 +3,7 @@
 // The expansions of sin and cos, as in MathExpansions.cpp.
 
 #include "passes/tcp_to_linalg/SineCosine.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include <cmath>
 
 using namespace mlir;
@@ -69,17 +70,57 @@ Quarters quarters(Number x, bool isSingle) {
   return {arith::FPToSIOp::create(b, b.getI32Type(), whole.limited(-1024, 1024).value), rest};
 }
 
+constexpr double kHalfPi = 1.57079632679489661923;
+
+/// x as a multiple of pi / 2, modulo 4, and a remainder in [-pi / 4, pi / 4], of any x.
+Quarters reduce(Number x) {
+  ImplicitLocOpBuilder &b = *x.builder;
+  if (x.type().isF64()) {
+    Quarters reduced = quarters(x, /*isSingle=*/false);
+    return {reduced.whole, reduced.rest * kHalfPi};
+  }
+  Quarters reduced =
+      quarters(x.with(arith::ExtFOp::create(b, b.getF64Type(), x.value)), /*isSingle=*/true);
+  Number rest = reduced.rest * kHalfPi;
+  return {reduced.whole, x.with(arith::TruncFOp::create(b, x.type(), rest.value))};
+}
+
+/// The same of x of type f32 below 2^17: fused operations subtract the products with three parts of
+/// pi / 2, of which the first one is exact (Cody and Waite, "Software Manual for the Elementary
+/// Functions", 1980).
+Quarters reduceSmall(Number x) {
+  ImplicitLocOpBuilder &b = *x.builder;
+  Number whole = x.with(math::RoundEvenOp::create(b, (x * (1 / kHalfPi)).value)), rest = x;
+  for (double part : {-0x1.921fap0, -0x1.54442cp-20, -0x1.184698p-44})
+    rest = x.with(math::FmaOp::create(b, whole.value, x.constant(part).value, rest.value));
+  return {arith::FPToSIOp::create(b, b.getI32Type(), whole.value), rest};
+}
+
+/// On a GPU, where threads with other numbers do not wait for it, the reduction of any f32 number,
+/// which takes 50 instructions on f64, is behind a branch.
+Quarters reduceOnGpu(Number x) {
+  ImplicitLocOpBuilder &b = *x.builder;
+  constexpr double kSmall = 1 << 17;
+  auto branch = scf::IfOp::create(b, TypeRange{b.getI32Type(), x.type()}, x.abs() < kSmall,
+                                  /*withElseRegion=*/true);
+  auto fill = [&](Block *block, auto reduceTo) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(block);
+    Quarters reduced = reduceTo(x);
+    scf::YieldOp::create(b, ValueRange{reduced.whole, reduced.rest.value});
+  };
+  fill(branch.thenBlock(), reduceSmall);
+  fill(branch.elseBlock(), reduce);
+  return {branch.getResult(0), x.with(branch.getResult(1))};
+}
+
 } // namespace
 
-Number convoy::sinOrCos(Number x, int64_t shift) {
+Number convoy::sinOrCos(Number x, int64_t shift, bool onGpu) {
   ImplicitLocOpBuilder &b = *x.builder;
   bool isDouble = x.type().isF64();
-  Quarters reduced =
-      quarters(isDouble ? x : x.with(arith::ExtFOp::create(b, b.getF64Type(), x.value)), !isDouble);
-  Number r = reduced.rest * 1.57079632679489661923;
-  if (!isDouble)
-    r = x.with(arith::TruncFOp::create(b, x.type(), r.value));
-  Number square = r * r;
+  Quarters reduced = onGpu && !isDouble ? reduceOnGpu(x) : reduce(x);
+  Number r = reduced.rest, square = r * r;
   SmallVector<double> sinSeries, cosSeries;
   double term = 1;
   for (int i = 2, end = isDouble ? 20 : 12; i < end; ++i) {

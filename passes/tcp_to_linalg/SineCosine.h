@@ -9,8 +9,9 @@
 
 namespace convoy {
 
-/// sin (`shift` 0) or cos (`shift` 1) of any number; NaN for infinities and NaN.
-Number sinOrCos(Number x, int64_t shift);
+/// sin (`shift` 0) or cos (`shift` 1) of any number; NaN for infinities and NaN. `onGpu`, small
+/// numbers of type f32 take a shorter branch.
+Number sinOrCos(Number x, int64_t shift, bool onGpu);
 
 } // namespace convoy
 

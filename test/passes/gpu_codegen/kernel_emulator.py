@@ -80,7 +80,9 @@ _SIMPLE: dict[str, Callable[..., Tensor]] = {
     "addf": operator.add, "subf": operator.sub, "mulf": operator.mul, "divf": operator.truediv,
     "maximumf": torch.maximum, "minimumf": torch.minimum, "negf": operator.neg,
     "exp2": torch.exp2, "exp": torch.exp, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt,
-    "fma": lambda a, b, c: a * b + c,
+    "absf": torch.abs, "copysign": torch.copysign, "floor": torch.floor, "roundeven": torch.round,
+    # The product of two f32 numbers is exact in f64.
+    "fma": lambda a, b, c: (a.double() * b.double() + c.double()).to(a.dtype),
 }  # fmt: skip
 #: Predicates of arith.cmpi, by number; from 6 on of unsigned numbers.
 _COMPARE: Sequence[Callable[..., Tensor]] = (
@@ -139,7 +141,7 @@ class _Launch:
         if value in ("true", "false"):
             return [self._all(value == "true", torch.bool)]
         if value.startswith("0x"):
-            bits = {2: torch.int16, 4: torch.int32}[_DTYPES[dtype].itemsize]
+            bits = {2: torch.int16, 4: torch.int32, 8: torch.int64}[_DTYPES[dtype].itemsize]
             number = int(value, 16)
             number -= (number >> (8 * bits.itemsize - 1)) << 8 * bits.itemsize
             return [self._all(number, bits).view(_DTYPES[dtype])]
@@ -155,7 +157,7 @@ class _Launch:
     def _extf(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
         return [arguments[0].to(_DTYPES[op.text.rsplit("-> ")[-1]])]
 
-    _truncf = _trunci = _index_cast = _sitofp = _extf
+    _truncf = _trunci = _index_cast = _sitofp = _fptosi = _extf
 
     def _extui(self, op: _Op, arguments: list[Tensor], _: Tensor) -> list[Tensor]:
         bits = 8 * arguments[0].itemsize

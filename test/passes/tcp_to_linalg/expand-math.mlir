@@ -52,6 +52,28 @@ func.func @approximate_power(%x: f32, %y: f32) -> f32 attributes {tcp.target = "
   return %1 : f32
 }
 
+// On the GPU, small numbers are reduced by three fused operations, others in f64.
+
+// CHECK-LABEL: func.func @sine
+// CHECK: scf.if
+// CHECK: math.roundeven {{.*}} : f32
+// CHECK-COUNT-3: math.fma {{.*}} : f32
+// CHECK: } else {
+// CHECK: arith.extf {{.*}} : f32 to f64
+// CHECK: return
+func.func @sine(%x: f32) -> f32 attributes {tcp.target = "cuda"} {
+  %0 = math.sin %x : f32
+  return %0 : f32
+}
+
+// CHECK-LABEL: func.func @sine_on_the_cpu
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @sine_on_the_cpu(%x: f32) -> f32 attributes {tcp.target = "cpu"} {
+  %0 = math.sin %x : f32
+  return %0 : f32
+}
+
 // f64 has no such instruction.
 
 // CHECK-LABEL: func.func @double
