@@ -1024,6 +1024,9 @@ def TcpSplitSoftmaxPass : StaticShapesPass<"tcp-split-softmax", "::mlir::func::F
     it come from those of parts of the row, which read it once: a softmax, and what has the same ops,
     as a log softmax. Rows are long that one block reduces in more time than three kernels take.
 
+    The exponentials of shorter rows that come from floats of 16 bits get the attribute `tcp.narrow`
+    if only the sum reads them: phase `linalg` may approximate them.
+
     ```mlir
     %m = tcp.reduce_max %x {dims = array<i64: 1>} : tensor<8x65536xf32> -> tensor<8x1xf32>
     %z = tcp.sub %x, %m : tensor<8x65536xf32>, tensor<8x1xf32> -> tensor<8x65536xf32>

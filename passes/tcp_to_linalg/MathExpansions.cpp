@@ -265,10 +265,9 @@ Number erf(Number x, bool isApproximate) {
 /// error of a result of 16 bits is at most 2^-15, as its logarithm is below 90.
 Number pow(Number xNarrow, Number yNarrow, bool isApproximate) {
   ImplicitLocOpBuilder &b = *xNarrow.builder;
-  bool staysNarrow = xNarrow.type().isF64() || isApproximate;
+  bool widens = xNarrow.type().isF32() && !isApproximate;
   auto widen = [&](Number number) {
-    return staysNarrow ? number
-                       : number.with(arith::ExtFOp::create(b, b.getF64Type(), number.value));
+    return widens ? number.with(arith::ExtFOp::create(b, b.getF64Type(), number.value)) : number;
   };
   Number x = widen(xNarrow), y = widen(yNarrow);
   Number power = y * log(x.abs(), isApproximate);
@@ -292,8 +291,7 @@ Number pow(Number xNarrow, Number yNarrow, bool isApproximate) {
   Value definite = arith::OrIOp::create(b, x == 1, y == 0);
   Value unordered = x.compare(arith::CmpFPredicate::UNO, y);
   result = result.constant(1).where(definite, nan.where(unordered, result));
-  return staysNarrow ? result
-                     : xNarrow.with(arith::TruncFOp::create(b, xNarrow.type(), result.value));
+  return widens ? xNarrow.with(arith::TruncFOp::create(b, xNarrow.type(), result.value)) : result;
 }
 
 /// Whether an exponential is only added to constants beside which 2^-125 makes no difference, as in

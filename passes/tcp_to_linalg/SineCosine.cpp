@@ -20,16 +20,18 @@ constexpr uint32_t kTwoOverPi[] = {
     0x27cb09, 0xb74f46, 0x3f669e, 0x5fea2d, 0x7527ba, 0xc7ebe5, 0xf17b3d, 0x0739f7, 0x8a5292,
     0xea6bfb, 0x5fb11f, 0x8d5d08, 0x560330, 0x46fc7b};
 
-/// x * 2 / pi as an integer modulo 4 and a remainder in [-1/2, 1/2].
+constexpr double kHalfPi = 1.57079632679489661923;
+
+/// x as a multiple of pi / 2 and a remainder in [-pi / 4, pi / 4].
 struct Quarters {
-  Value whole; ///< i32
+  Value whole; ///< the multiple, modulo 4, as i32
   Number rest;
 };
 
-/// Reduces x of type f64; with `isSingle` x is representable in f32. The products of x, or its two
-/// halves, with the digits of 2 / pi are exact, and so are the products modulo 4; products that are
-/// multiples of whole turns vanish. Based on Payne and Hanek, "Radian reduction for trigonometric
-/// functions", 1983, but without integers, so that it vectorizes.
+/// Reduces any x of type f64; with `isSingle` x is representable in f32. The products of x, or its
+/// two halves, with the digits of 2 / pi are exact, and so are the products modulo 4; products that
+/// are multiples of whole turns vanish. Based on Payne and Hanek, "Radian reduction for
+/// trigonometric functions", 1983, but without integers, so that it vectorizes.
 Quarters quarters(Number x, bool isSingle) {
   ImplicitLocOpBuilder &b = *x.builder;
   auto rounded = [&](Number number) {
@@ -67,27 +69,22 @@ Quarters quarters(Number x, bool isSingle) {
   Number rest = terms.front() - whole;
   for (Number term : ArrayRef(terms).drop_front())
     rest = rest + term;
-  return {arith::FPToSIOp::create(b, b.getI32Type(), whole.limited(-1024, 1024).value), rest};
+  return {arith::FPToSIOp::create(b, b.getI32Type(), whole.limited(-1024, 1024).value),
+          rest * kHalfPi};
 }
 
-constexpr double kHalfPi = 1.57079632679489661923;
-
-/// x as a multiple of pi / 2, modulo 4, and a remainder in [-pi / 4, pi / 4], of any x.
+/// Reduces any x, of type f32 in f64.
 Quarters reduce(Number x) {
   ImplicitLocOpBuilder &b = *x.builder;
-  if (x.type().isF64()) {
-    Quarters reduced = quarters(x, /*isSingle=*/false);
-    return {reduced.whole, reduced.rest * kHalfPi};
-  }
-  Quarters reduced =
+  if (x.type().isF64())
+    return quarters(x, /*isSingle=*/false);
+  auto [whole, rest] =
       quarters(x.with(arith::ExtFOp::create(b, b.getF64Type(), x.value)), /*isSingle=*/true);
-  Number rest = reduced.rest * kHalfPi;
-  return {reduced.whole, x.with(arith::TruncFOp::create(b, x.type(), rest.value))};
+  return {whole, x.with(arith::TruncFOp::create(b, x.type(), rest.value))};
 }
 
-/// The same of x of type f32 below 2^17: fused operations subtract the products with three parts of
-/// pi / 2, of which the first one is exact (Cody and Waite, "Software Manual for the Elementary
-/// Functions", 1980).
+/// Reduces x of type f32 below 2^17 by three fused operations with parts of pi / 2 (Cody and Waite,
+/// "Software Manual for the Elementary Functions", 1980). The product with the first part is exact.
 Quarters reduceSmall(Number x) {
   ImplicitLocOpBuilder &b = *x.builder;
   Number whole = x.with(math::RoundEvenOp::create(b, (x * (1 / kHalfPi)).value)), rest = x;
@@ -96,8 +93,8 @@ Quarters reduceSmall(Number x) {
   return {arith::FPToSIOp::create(b, b.getI32Type(), whole.value), rest};
 }
 
-/// On a GPU, where threads with other numbers do not wait for it, the reduction of any f32 number,
-/// which takes 50 instructions on f64, is behind a branch.
+/// Reduces any x of type f32. Only warps with a large number take the branch of about 50
+/// instructions on f64.
 Quarters reduceOnGpu(Number x) {
   ImplicitLocOpBuilder &b = *x.builder;
   constexpr double kSmall = 1 << 17;

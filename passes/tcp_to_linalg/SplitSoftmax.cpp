@@ -3,7 +3,7 @@
 // Divides the sums of exponentials of long rows, as in a softmax, a log softmax and a logarithm of
 // a sum of exponentials. Each part has its own maximum, so the maximum of a row and its sum read
 // the row once (Milakov and Gimelshein, "Online normalizer calculation for softmax"). Sums of short
-// rows stay as they are.
+// rows are not divided; the exponentials of those that come from narrow floats are approximate.
 
 #include "dialect/tcp/TcpOps.h"
 #include "dialect/tcp/TcpShapes.h"
