@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-__all__ = ["run_main"]
+from tools.convoy_opt import convoy_opt
+
+__all__ = ["lower_to_host", "run_main"]
 
 _DTYPES = {
     "f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
@@ -279,6 +281,13 @@ class _Launch:
             carried = [torch.where(running, a, b) for a, b in zip(next_, carried, strict=True)]
             index = index + step
         return carried
+
+
+def lower_to_host(text: str) -> str:
+    """A module of phase `tcp` at the end of phase `host`, as `run_main` takes it."""
+    return convoy_opt(
+        text, "--convoy-pipeline=to=host target=cuda", "--mlir-print-op-generic"
+    ).stdout
 
 
 def run_main(text: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> int:

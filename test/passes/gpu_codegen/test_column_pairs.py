@@ -10,12 +10,11 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from kernel_emulator import run_main
+from kernel_emulator import lower_to_host, run_main
 from op_cases import Function
 from torch import Tensor
 
 from convoy.frontend import import_module
-from tools.convoy_opt import convoy_opt
 
 
 def _numbers(*shape: int, dtype: torch.dtype = torch.float16) -> Tensor:
@@ -43,9 +42,7 @@ CASES: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...], bool]] = {
 def test_results(case: str) -> None:
     function, inputs, pairs = CASES[case]
     imported = import_module(Function(function).eval(), inputs)
-    text = convoy_opt(
-        imported.text, "--convoy-pipeline=to=host target=cuda", "--mlir-print-op-generic"
-    ).stdout
+    text = lower_to_host(imported.text)
     assert "gpu.barrier" in text
     assert ("vector<2x" in text) == pairs
     wanted = function(*inputs)

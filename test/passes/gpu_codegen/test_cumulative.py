@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from kernel_emulator import run_main
+from kernel_emulator import lower_to_host, run_main
 from op_cases import Function
 from torch import Tensor
 
@@ -57,11 +57,9 @@ CASES: dict[str, tuple[Callable[[Tensor], Tensor], Tensor, int]] = {
 
 def _run(function: Callable[[Tensor], Tensor], x: Tensor) -> tuple[Tensor, int]:
     imported = import_module(Function(function).eval(), (x,))
-    done = convoy_opt(
-        imported.text, "--convoy-pipeline=to=host target=cuda", "--mlir-print-op-generic"
-    )
+    text = lower_to_host(imported.text)
     got = torch.empty_like(function(x))
-    return got, run_main(done.stdout, [x], [got])
+    return got, run_main(text, [x], [got])
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -100,11 +98,11 @@ func.func @main(%x: tensor<1x54000xf32> {tcp.input = "x"}) -> (tensor<1x54000xf3
 
 def test_row_that_does_not_stay_in_registers() -> None:
     """Its groups are a loop, all threads of which take part in each turn."""
-    done = convoy_opt(
+    text = convoy_opt(
         _LOOP, "--convoy-pipeline=from=linalg to=host target=cuda", "--mlir-print-op-generic"
-    )
+    ).stdout
     x, got = _random(1, 54_000), torch.empty(1, 54_000)
-    assert run_main(done.stdout, [x], [got]) == 1
+    assert run_main(text, [x], [got]) == 1
     torch.testing.assert_close(got.double(), x.double().cumsum(-1), rtol=2e-5, atol=1e-6)
 
 

@@ -10,13 +10,12 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from kernel_emulator import run_main
+from kernel_emulator import lower_to_host, run_main
 from op_cases import Function
 from torch import Tensor
 from torch.nn.functional import gelu, group_norm, layer_norm, silu
 
 from convoy.frontend import import_module
-from tools.convoy_opt import convoy_opt
 
 _HALF, _BRAIN, _FLOAT = torch.float16, torch.bfloat16, torch.float32
 
@@ -95,17 +94,15 @@ CASES: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...], int, bool]] = 
 def test_results(case: str) -> None:
     function, inputs, threads, is_packed = CASES[case]
     imported = import_module(Function(function).eval(), inputs)
-    done = convoy_opt(
-        imported.text, "--convoy-pipeline=to=host target=cuda", "--mlir-print-op-generic"
-    )
-    assert re.findall(r"block = array<i32: (\d+)", done.stdout) == [str(threads)]
-    assert ("llvm.inline_asm" in done.stdout) == is_packed
-    assert ("nvvm.minctasm = 2" in done.stdout) == (is_packed and threads == 512)
+    text = lower_to_host(imported.text)
+    assert re.findall(r"block = array<i32: (\d+)", text) == [str(threads)]
+    assert ("llvm.inline_asm" in text) == is_packed
+    assert ("nvvm.minctasm = 2" in text) == (is_packed and threads == 512)
     if not is_packed:
         return
     wanted = function(*(each.double() for each in inputs))
     order = torch.channels_last if wanted.ndim == 4 else torch.contiguous_format
     got = torch.full_like(wanted, torch.nan, dtype=inputs[0].dtype, memory_format=order)
-    assert run_main(done.stdout, inputs, [got]) == 1
+    assert run_main(text, inputs, [got]) == 1
     tolerance = {_HALF: 2e-3, _BRAIN: 8e-3}[got.dtype]
     torch.testing.assert_close(got.double(), wanted, rtol=tolerance, atol=1e-2 * tolerance)

@@ -11,12 +11,11 @@ from collections.abc import Callable
 import pytest
 import torch
 import torch.nn.functional as F
-from kernel_emulator import run_main
+from kernel_emulator import lower_to_host, run_main
 from op_cases import Function
 from torch import Tensor
 
 from convoy.frontend import ImportedModule, import_module
-from tools.convoy_opt import convoy_opt
 
 _RANKS = {3: "linear", 4: "bilinear", 5: "trilinear"}
 
@@ -71,9 +70,7 @@ CASES: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...], int, int]] = {
 
 def _run(imported: ImportedModule, text: str, inputs: tuple[Tensor, ...], got: Tensor) -> str:
     """Returns the text of the last kernel that multiplies."""
-    text = convoy_opt(
-        text, "--convoy-pipeline=to=host target=cuda", "--mlir-print-op-generic"
-    ).stdout
+    text = lower_to_host(text)
     main = next(line for line in text.splitlines() if 'sym_name = "main"' in line)
     prepared = [
         imported.weights[re.sub(r"\.\d+$", "", name)]

@@ -11,12 +11,11 @@ from collections.abc import Callable
 import pytest
 import torch
 import torch.nn.functional as F
-from kernel_emulator import run_main
+from kernel_emulator import lower_to_host, run_main
 from op_cases import Function
 from torch import Tensor
 
 from convoy.frontend import import_module
-from tools.convoy_opt import convoy_opt
 
 
 def _numbers(*shape: int, dtype: torch.dtype = torch.float16, most: int = 125) -> Tensor:
@@ -75,9 +74,7 @@ CASES: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...], str]] = {
 def test_results(case: str) -> None:
     function, inputs, stored = CASES[case]
     imported = import_module(Function(function).eval(), inputs)
-    text = convoy_opt(
-        imported.text, "--convoy-pipeline=to=host target=cuda", "--mlir-print-op-generic"
-    ).stdout
+    text = lower_to_host(imported.text)
     last = text[text.rindex('"gpu.func"') :]
     stores = re.findall(r'"vector\.store".*vector<(\w+)>', last)
     assert set(stores) == ({stored} if stored else set())

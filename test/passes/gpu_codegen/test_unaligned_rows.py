@@ -10,13 +10,12 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from kernel_emulator import run_main
+from kernel_emulator import lower_to_host, run_main
 from op_cases import Function
 from torch import Tensor
 from torch.nn.functional import layer_norm
 
 from convoy.frontend import import_module
-from tools.convoy_opt import convoy_opt
 
 _HALF, _FLOAT = torch.float16, torch.float32
 
@@ -79,12 +78,10 @@ CASES: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...], int]] = {
 def test_results(case: str) -> None:
     function, inputs, width = CASES[case]
     imported = import_module(Function(function).eval(), inputs)
-    done = convoy_opt(
-        imported.text, "--convoy-pipeline=to=host target=cuda", "--mlir-print-op-generic"
-    )
-    assert max(map(int, re.findall(r"vector<(\d+)x", done.stdout)), default=1) == width
+    text = lower_to_host(imported.text)
+    assert max(map(int, re.findall(r"vector<(\d+)x", text)), default=1) == width
     wanted = function(*(each.double() for each in inputs)).double()
     got = torch.full(wanted.shape, torch.nan, dtype=function(*inputs).dtype)
-    run_main(done.stdout, inputs, [got])
+    run_main(text, inputs, [got])
     tolerance = {_HALF: 2e-3, _FLOAT: 2e-6}[got.dtype]
     torch.testing.assert_close(got.double(), wanted, rtol=tolerance, atol=tolerance)
