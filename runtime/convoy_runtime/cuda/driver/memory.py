@@ -216,8 +216,9 @@ def _forget_unused(
     get_pointer: Callable[[int, bytes], int] = _get_pointer,
     exported: dict[int, tuple[Any, ...]] = _exported,
 ) -> None:
-    """Forgets the tensor of a capsule that no consumer has renamed; one that has calls the deleter.
-    The functions are arguments, as the interpreter clears a module before the last capsules."""
+    """The destructor of a capsule: releases its tensor if no consumer has taken it. A consumer
+    renames the capsule, and calls the tensor's deleter later. The functions are default arguments,
+    because the interpreter clears the globals of a module before it frees the last capsules."""
     if is_valid(capsule, b"dltensor"):
         exported.pop(get_pointer(capsule, b"dltensor"), None)
 
